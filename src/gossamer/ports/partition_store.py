@@ -50,7 +50,7 @@ class PartitionStore(Protocol):
         """An empty batch."""
 
     async def commit(self, batch: Batch) -> None:
-        """Apply atomically; on return it survives a power cut. Raises StoreFull when the disk is full, nothing applied."""
+        """Apply atomically; on return it survives a power cut. Raises StoreFull (nothing applied) without room."""
 
     def close(self) -> None:
         """Flush and release the directory."""

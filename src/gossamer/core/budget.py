@@ -1,0 +1,53 @@
+"""Exact ceilings on fetched pages: a lease reserves a unit and gives it back if it does not end in a 2xx."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Ceilings:
+    """Most pages to fetch; None is no limit."""
+
+    pages: int | None = None
+    pages_per_host: int | None = None
+    hops: int | None = None
+
+    def allows_hop(self, hop: int) -> bool:
+        """Whether a URL this far from a seed may be admitted."""
+        return self.hops is None or hop <= self.hops
+
+
+@dataclass(slots=True)
+class Budget:
+    """`spent` counts stored pages, `reserved` those that leases in transit may still become."""
+
+    ceiling: int | None
+    spent: int = 0
+    reserved: int = 0
+
+    def __repr__(self) -> str:
+        return f"<Budget {self.spent} spent, {self.reserved} reserved of {self.ceiling or 'no limit'}>"
+
+    @property
+    def has_room(self) -> bool:
+        """Whether one more lease may be handed out."""
+        return self.ceiling is None or self.spent + self.reserved < self.ceiling
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether nothing in transit can give a unit back any more."""
+        return self.ceiling is not None and self.spent >= self.ceiling
+
+    def reserve(self) -> None:
+        """Take a unit for a lease."""
+        assert self.has_room
+        self.reserved += 1
+
+    def give_back(self) -> None:
+        """The lease did not end in a 2xx, or was not made after all."""
+        assert self.reserved > 0
+        self.reserved -= 1
+
+    def spend(self) -> None:
+        """The lease ended in a 2xx that is stored now."""
+        self.give_back()
+        self.spent += 1

@@ -1,0 +1,24 @@
+"""Captures to pages. The stage decides what is parsed when; an implementation only knows how."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from gossamer.core.messages import Parsed, ParseJob
+
+
+class ParserDied(Exception):
+    """The parser crashed, hung or outgrew its memory; nothing of the batch came back. The message says how it ended."""
+
+
+class Parser(Protocol):
+    """One parser, crash-isolated from its caller."""
+
+    async def parse(self, jobs: Sequence[ParseJob]) -> list[Parsed]:
+        """Results in the order of `jobs`; texts are appended (not synced) before it returns. Raises ParserDied.
+
+        At most two calls are under way at once, so that the parser never waits for work. After ParserDied the next
+        call starts afresh.
+        """
+
+    async def close(self) -> None:
+        """End it once what is under way has come back."""

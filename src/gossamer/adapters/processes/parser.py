@@ -1,0 +1,83 @@
+"""The owner's side of a parser process: start it, send batches, take results, end it when it hangs or grows."""
+
+import asyncio
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from gossamer.adapters.processes.frames import HEADER, WorkerPlan, decode_results, frame
+from gossamer.core.messages import Parsed, ParseJob
+from gossamer.ports.parsing import ParserDied
+
+JOB_TIMEOUT_S = 30.0
+"""For one capture; a batch gets that many times as long. The slowest honest page measured needs 0.3 s."""
+CLOSE_TIMEOUT_S = 5.0
+
+
+class ParserProcess:
+    """See `ports.parsing.Parser`. `plan` makes the first frame of each new process."""
+
+    def __init__(self, plan: Callable[[], WorkerPlan]) -> None:
+        self._plan = plan
+        self._process: Process | None = None
+        self._starting = asyncio.Lock()
+        self._reading = asyncio.Lock()
+
+    def __repr__(self) -> str:
+        return f"<ParserProcess {self._process.pid if self._process else 'not started'}>"
+
+    async def start(self) -> Process:
+        """The running process; started now when there is none, so that its imports run beside the first fetches."""
+        async with self._starting:
+            if self._process is None:
+                self._process = await asyncio.create_subprocess_exec(
+                    sys.executable, "-m", "gossamer.parser_process", stdin=PIPE, stdout=PIPE
+                )
+                _stdin(self._process).write(frame(self._plan()))
+            return self._process
+
+    async def parse(self, jobs: Sequence[ParseJob]) -> list[Parsed]:
+        """See `ports.parsing.Parser`. Answers come in the order of the calls, so the lock is the queue."""
+        process = await self.start()
+        _stdin(process).write(frame(list(jobs)))
+        async with self._reading:
+            try:
+                async with asyncio.timeout(JOB_TIMEOUT_S * len(jobs)):
+                    return decode_results(await _read(process))
+            except TimeoutError:
+                raise ParserDied(await self._end(process, "took too long")) from None
+            except (asyncio.IncompleteReadError, ConnectionError):
+                raise ParserDied(await self._end(process, "died")) from None
+
+    async def close(self) -> None:
+        """See `ports.parsing.Parser`."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        _stdin(process).close()
+        try:
+            async with asyncio.timeout(CLOSE_TIMEOUT_S):
+                await process.wait()
+        except TimeoutError:
+            await self._end(process, "did not end")
+
+    async def _end(self, process: Process, what: str) -> str:
+        """Make sure that it is gone, and say how."""
+        if self._process is process:
+            self._process = None
+        with suppress(ProcessLookupError):
+            process.kill()
+        code = await process.wait()
+        return f"parser {what}" + (f" (signal {-code})" if code < 0 and what == "died" else "")
+
+
+def _stdin(process: Process) -> asyncio.StreamWriter:
+    assert process.stdin is not None
+    return process.stdin
+
+
+async def _read(process: Process) -> bytes:
+    assert process.stdout is not None
+    header = await process.stdout.readexactly(HEADER.size)
+    return await process.stdout.readexactly(HEADER.unpack(header)[0])

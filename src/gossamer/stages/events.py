@@ -1,0 +1,52 @@
+"""What the stages tell the ledger. Each event becomes part of one atomic batch; a host's events keep their order."""
+
+from dataclasses import dataclass
+
+from gossamer.core.messages import Parsed, ParseJob
+from gossamer.core.outcome import Outcome
+from gossamer.core.rows import FetchFacts, Kind
+from gossamer.stages.host_queue import Entry, HostQueue
+
+
+@dataclass(slots=True)
+class Settled:
+    """A lease ended. `at` is wall time; `facts` are there when the response is stored."""
+
+    host: HostQueue
+    entry: Entry
+    outcome: Outcome
+    at: float
+    facts: FetchFacts | None = None
+
+
+@dataclass(slots=True)
+class Discovered:
+    """URLs to admit if they are new: `keys` has 16 bytes for each of `urls`, already normal, in scope and no trap."""
+
+    urls: list[str]
+    keys: bytes
+    kind: Kind
+    hop: int
+    how: str
+    via: bytes = b""
+    redirects: int = 0
+
+
+@dataclass(slots=True)
+class RobotsLearned:
+    """The robots.txt copy of a host changed; `body` is stored under `body_key` when there is one."""
+
+    host: HostQueue
+    body_key: bytes = b""
+    body: bytes = b""
+
+
+@dataclass(slots=True)
+class ParseFailed:
+    """A parser died or overran on this capture alone, for the second time."""
+
+    job: ParseJob
+    fault: str
+
+
+Event = Settled | Discovered | RobotsLearned | Parsed | ParseFailed

@@ -1,0 +1,244 @@
+"""One contact after another: take a lease, find the address, keep its gap, log, fetch, and say how it ended."""
+
+from dataclasses import dataclass
+from random import Random
+from typing import assert_never
+
+from gossamer.core.addresses import AddressRules
+from gossamer.core.answers import outcome_of_answer, within_chain
+from gossamer.core.connect_to import ConnectMap
+from gossamer.core.http_message import field_values
+from gossamer.core.outcome import (
+    Denied,
+    Failed,
+    Fetched,
+    Outcome,
+    Reason,
+    Redirected,
+    ServerFailed,
+    Throttled,
+    Truncation,
+    Unreachable,
+)
+from gossamer.core.rows import CaptureKey, FetchFacts
+from gossamer.core.url import Url, origin_of, scheme_host_port
+from gossamer.ports.clock import Clock
+from gossamer.ports.contacts import Contact, ContactEnd, Contacts
+from gossamer.ports.dns import Dns, Unresolved
+from gossamer.ports.segments import DiskFull
+from gossamer.ports.web import Request, Response, Unanswered, Web
+from gossamer.stages.address_gap import AddressGap
+from gossamer.stages.capture import CaptureWriter
+from gossamer.stages.events import Settled
+from gossamer.stages.frontier import Frontier, Lease, PageLease, RobotsLease
+from gossamer.stages.robots_fetch import RobotsFetch
+from gossamer.stages.store import Store
+
+ADDRESS_REFUSED_S = 300.0
+"""How long a host whose addresses are all refused is not looked up again."""
+VALIDATOR_CHARS_MAX = 1_024
+"""Longer ETag or Last-Modified values are not kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class FetchRules:
+    """What fetching needs of the configuration."""
+
+    headers: tuple[tuple[str, str], ...]
+    addresses: AddressRules
+    routes: ConnectMap
+    sitemaps: bool
+    agent: str
+
+
+@dataclass(slots=True)
+class Surroundings:
+    """The ports and neighbours that a fetch talks to."""
+
+    clock: Clock
+    web: Web
+    dns: Dns
+    contacts: Contacts
+    captures: CaptureWriter
+    store: Store
+    frontier: Frontier
+    rng: Random
+
+
+class Fetch:
+    """Turns leases into settled outcomes. Every contact is logged before its first byte."""
+
+    def __init__(self, around: Surroundings, rules: FetchRules, gap: AddressGap) -> None:
+        self._around = around
+        self._rules = rules
+        self._gap = gap
+        self._robots = RobotsFetch(around.frontier, around.store, around.clock, rules.agent, sitemaps=rules.sitemaps)
+
+    async def contact(self, lease: Lease) -> None:
+        """Carry out one lease to its end; afterwards the host is free again."""
+        url = lease.entry.row.url if isinstance(lease, PageLease) else lease.errand.url
+        began_at = self._around.clock.monotonic()
+        address = await self._address(lease, url)
+        if not isinstance(address, str):
+            self._end(lease, address, began_at)
+            return
+        start_at = self._slot(lease, address)
+        if start_at > self._around.clock.monotonic():
+            self._around.frontier.postpone(lease, start_at)
+            return
+        lease.host.row.address = address
+        answer = await self._exchange(lease, url, address)
+        match answer:
+            case Unanswered(reason=reason):
+                self._end(lease, Unreachable(reason), answer.began_at)
+            case Response():
+                self._answered(lease, url, address, answer)
+            case _:
+                assert_never(answer)
+
+    # Where to.
+
+    async def _address(self, lease: Lease, url: str) -> str | Outcome:
+        """The address to connect to, or how the lease ends because there is none."""
+        _, host, port = scheme_host_port(Url(url))
+        routed, _ = self._rules.routes.route(host, port)
+        found = await self._around.dns.resolve(routed or host)
+        if isinstance(found, Unresolved):
+            return Unreachable(found.reason)
+        allowed = [address for address in found.addresses if self._rules.addresses.is_allowed(address)]
+        if not allowed:
+            lease.host.address_refused_until = self._around.clock.monotonic() + ADDRESS_REFUSED_S
+            return Failed(0, Reason.ADDRESS_NOT_ALLOWED)
+        # Another address of the same name at each attempt; IPv4 first, since not every machine has a way to IPv6.
+        allowed.sort(key=lambda address: ":" in address)
+        return allowed[lease.host.manners.failures % len(allowed)]
+
+    def _slot(self, lease: Lease, address: str) -> float:
+        """When this contact may begin: a reserved moment of the address, kept when it was postponed for it."""
+        now = self._around.clock.monotonic()
+        held = lease.host.slot
+        lease.host.slot = None
+        if held is not None and held[0] == address and held[1] <= now:
+            return held[1]
+        start_at = self._gap.reserve(address, now)
+        if start_at > now:
+            lease.host.slot = (address, start_at)
+        return start_at
+
+    # The exchange.
+
+    async def _exchange(self, lease: Lease, url: str, address: str) -> Response | Unanswered:
+        _, host, port = scheme_host_port(Url(url))
+        _, connect_port = self._rules.routes.route(host, port)
+        number = self._around.contacts.begin(self._contact_of(lease, url, address, connect_port))
+        self._around.store.ledger.crawl.counters.contacts += 1
+        request = Request(url=url, address=address, connect_port=connect_port, headers=self._rules.headers)
+        answer = await self._around.web.fetch(request)
+        status = answer.status if isinstance(answer, Response) else 0
+        outcome = "answered" if isinstance(answer, Response) else answer.reason.value
+        asked = field_values(answer.fields, "retry-after") if isinstance(answer, Response) else []
+        self._around.contacts.end(
+            ContactEnd(
+                number,
+                outcome,
+                status,
+                asked[0][:64] if asked else "",
+                self._around.clock.now(),
+                answer.ended_at,
+                answer.ended_at - answer.began_at,
+            )
+        )
+        return answer
+
+    def _contact_of(self, lease: Lease, url: str, address: str, port: int) -> Contact:
+        host = lease.host
+        purpose = "robots" if isinstance(lease, RobotsLease) else lease.entry.row.kind.name.lower()
+        origin = host.row.origins.get(origin_of(Url(url)))
+        now = self._around.clock.now()
+        return Contact(
+            host.row.host,
+            address,
+            port,
+            url,
+            purpose,
+            origin.copy.epoch if origin else 0,
+            origin.copy.reason(now) if origin else "unknown",
+            origin.body_key.hex() if origin else "",
+            host.manners.gap_s,
+            host.row.crawl_delay_s,
+            self._gap.gap_s,
+            now,
+            self._around.clock.monotonic(),
+        )
+
+    # What came of it.
+
+    def _answered(self, lease: Lease, url: str, address: str, answer: Response) -> None:
+        now = self._around.clock.now()
+        outcome = outcome_of_answer(answer.status, answer.fields, answer.truncated, url, now)
+        if isinstance(lease, PageLease):
+            outcome = within_chain(outcome, lease.entry.row.redirects)
+        facts = None
+        if self._is_kept(lease, outcome):
+            try:
+                key = self._around.captures.append(url, address, now, answer)
+            except DiskFull:
+                # The answer is not kept, so nothing is settled: the URL stays in READY and is asked for again.
+                self._around.store.room.is_full()
+                self._around.frontier.give_back(lease, outcome, began_at=answer.began_at, u=self._around.rng.random())
+                return
+            facts = facts_of(answer, outcome, key, now)
+        self._end(lease, outcome, answer.began_at, answer, facts)
+
+    def _is_kept(self, lease: Lease, outcome: Outcome) -> bool:
+        """Refusals and server errors are repeated and say nothing of the page; a cut body only when it is final."""
+        match outcome:
+            case Fetched(truncated=Truncation.DISCONNECT | Truncation.TIME):
+                retry = self._around.store.ledger.retry
+                return isinstance(lease, RobotsLease) or lease.entry.row.attempts + 1 >= retry.attempts_max
+            case Fetched() | Redirected() | Failed():
+                return True
+            case Throttled() | ServerFailed() | Unreachable() | Denied():
+                return False
+            case _:
+                assert_never(outcome)
+
+    def _end(
+        self,
+        lease: Lease,
+        outcome: Outcome,
+        began_at: float,
+        answer: Response | None = None,
+        facts: FetchFacts | None = None,
+    ) -> None:
+        frontier, store = self._around.frontier, self._around.store
+        match lease:
+            case PageLease(host=host, entry=entry):
+                store.submit(Settled(host, entry, outcome, self._around.clock.now(), facts))
+            case RobotsLease(host=host):
+                self._robots.ended(lease, outcome, answer)
+            case _:
+                assert_never(lease)
+        frontier.contact_ended(host, outcome, began_at=began_at, u=self._around.rng.random())
+
+
+def facts_of(answer: Response, outcome: Outcome, key: CaptureKey, now: float) -> FetchFacts:
+    """What the row of a URL keeps of an answer. A truncated copy is never validated against (RFC 9111 3.3)."""
+    fields = dict(reversed(answer.fields))  # the first of repeated fields wins
+    is_whole = answer.truncated is None
+    return FetchFacts(
+        status=answer.status,
+        fetched_at=now,
+        duration_s=answer.ended_at - answer.began_at,
+        wire_bytes=len(answer.head) + len(answer.wire_body),
+        content_type=fields.get("content-type", "")[:200],
+        raw_key=key,
+        truncated=answer.truncated.value if answer.truncated else "",
+        redirect_to=outcome.target if isinstance(outcome, Redirected) else "",
+        etag=_validator(fields.get("etag", "")) if is_whole else "",
+        last_modified=_validator(fields.get("last-modified", "")) if is_whole else "",
+    )
+
+
+def _validator(value: str) -> str:
+    return value if len(value) <= VALIDATOR_CHARS_MAX else ""

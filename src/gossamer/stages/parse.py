@@ -1,0 +1,121 @@
+"""The parse queue: durable captures go to the parsers in order, what they made of them goes to the ledger.
+
+In memory is a bounded window of the queue; the rest is read from disk when its turn comes. A batch on which a parser
+died is tried again one by one, so that a poison page costs its neighbours nothing but time.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Sequence
+
+from gossamer.core.messages import ParseJob
+from gossamer.core.rows import CaptureRow, capture_key, load, split_capture_key
+from gossamer.ports.parsing import Parser, ParserDied
+from gossamer.ports.partition_store import Family, PartitionStore
+from gossamer.stages.events import ParseFailed
+from gossamer.stages.store import Store
+
+WINDOW_MAX = 1_024
+"""Captures of the queue held in memory."""
+PENDING_MAX = 512
+"""Captures waiting for a parser above which no page is leased: back-pressure from parse to fetch."""
+BATCH_MAX = 8
+"""Captures sent to a parser at once."""
+CALLS_PER_PARSER = 2
+"""Batches under way with one parser, so that it never waits for its next."""
+
+
+class Parse:
+    """Feeds the parsers."""
+
+    def __init__(self, store: PartitionStore, ledger_store: Store, parsers: Sequence[Parser], crawl: int) -> None:
+        self._partition = store
+        self._store = ledger_store
+        self._parsers = parsers
+        self._crawl = crawl
+        self._window: deque[ParseJob] = deque()
+        self._last_read = -1
+        self._is_all_read = True
+        self._ready = asyncio.Event()
+        self._is_stopping = False
+        self.pending = 0
+
+    def __repr__(self) -> str:
+        return f"<Parse {self.pending} pending, {len(self._window)} in memory>"
+
+    @property
+    def has_room(self) -> bool:
+        """Whether fetching may go on."""
+        return self.pending < PENDING_MAX
+
+    def load(self) -> None:
+        """Take up the queue that a former process left; back-pressure keeps it near PENDING_MAX."""
+        start, stop = capture_key(self._crawl, 0), capture_key(self._crawl + 1, 0)
+        self.pending = sum(1 for _ in self._partition.scan(Family.CAPTURES, start, stop))
+        self._is_all_read = False
+        self._refill()
+
+    def captured(self, jobs: list[ParseJob]) -> None:
+        """These captures are durable now."""
+        self.pending += len(jobs)
+        if self._is_all_read and len(self._window) + len(jobs) <= WINDOW_MAX:
+            self._window.extend(jobs)
+            self._last_read = jobs[-1].sequence
+        else:
+            self._is_all_read = False
+        self._ready.set()
+
+    def stop(self) -> None:
+        """Let `run` end; what is not parsed yet stays in the queue."""
+        self._is_stopping = True
+        self._ready.set()
+
+    async def run(self) -> None:
+        """Parse until stopped."""
+        async with asyncio.TaskGroup() as calls:
+            for parser in self._parsers:
+                for _ in range(CALLS_PER_PARSER):
+                    calls.create_task(self._feed(parser))
+
+    async def _feed(self, parser: Parser) -> None:
+        while not self._is_stopping:
+            jobs = self._next_batch()
+            if not jobs:
+                self._ready.clear()
+                await self._ready.wait()
+                continue
+            await self._parse(parser, jobs)
+
+    async def _parse(self, parser: Parser, jobs: list[ParseJob]) -> None:
+        try:
+            parsed = await parser.parse(jobs)
+        except ParserDied:
+            for job in jobs:
+                await self._parse_alone(parser, job)
+            return
+        for page in parsed:
+            self._store.submit(page)
+        self.pending -= len(parsed)
+
+    async def _parse_alone(self, parser: Parser, job: ParseJob) -> None:
+        try:
+            parsed = await parser.parse([job])
+        except ParserDied as died:
+            self._store.submit(ParseFailed(job, str(died)))
+        else:
+            self._store.submit(parsed[0])
+        self.pending -= 1
+
+    def _next_batch(self) -> list[ParseJob]:
+        if not self._window and not self._is_all_read:
+            self._refill()
+        return [self._window.popleft() for _ in range(min(BATCH_MAX, len(self._window)))]
+
+    def _refill(self) -> None:
+        start, stop = capture_key(self._crawl, self._last_read + 1), capture_key(self._crawl + 1, 0)
+        for key, stored in self._partition.scan(Family.CAPTURES, start, stop):
+            if len(self._window) >= WINDOW_MAX:
+                return
+            self._last_read = split_capture_key(key)
+            self._window.append(ParseJob(self._last_read, load(CaptureRow, stored)))
+        self._is_all_read = True

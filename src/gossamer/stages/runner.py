@@ -1,0 +1,142 @@
+"""Start, drain and stop of a crawl. The stop order is the reverse of `pipeline.py`, and it is this code."""
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+
+from gossamer.ports.clock import Clock
+from gossamer.stages.alarm import Alarm
+from gossamer.stages.events import Settled
+from gossamer.stages.fetch import Fetch
+from gossamer.stages.frontier import Frontier, Lease, Verdict
+from gossamer.stages.parse import Parse
+from gossamer.stages.store import Store
+
+GRACE_S = 10.0
+"""How long a stop waits for contacts under way; then they are dropped and their URLs stay queued."""
+BACKLOG_MAX = 2_048
+"""Events waiting for a commit above which nothing is leased."""
+LOOK_S = 1.0
+"""The dispatcher looks around at least this often (disk space, budgets)."""
+
+
+class End(StrEnum):
+    """Why a crawl's run ended."""
+
+    COMPLETED = "completed"
+    BUDGET_SPENT = "budget-spent"
+    STOPPED = "stopped"
+
+
+@dataclass(slots=True)
+class Stages:
+    """The stages of one crawl, wired."""
+
+    frontier: Frontier
+    fetch: Fetch
+    store: Store
+    parse: Parse
+
+
+class Runner:
+    """Runs one crawl until nothing is left, the budget is spent or somebody stops it."""
+
+    def __init__(self, stages: Stages, clock: Clock, concurrency: int) -> None:
+        self._stages = stages
+        self._clock = clock
+        self._concurrency = concurrency
+        self._alarm = Alarm()
+        self._is_stopping = False
+        self.is_paused = False
+        stages.store.listeners.captured = stages.parse.captured
+        stages.store.listeners.committed = self._alarm.ring
+
+    def pause(self) -> None:
+        """Lease nothing more; what is in flight ends as usual."""
+        self.is_paused = True
+
+    def resume(self) -> None:
+        """Go on after a pause."""
+        self.is_paused = False
+        self._alarm.ring()
+
+    def stop(self) -> None:
+        """End the run in an orderly way, within GRACE_S and a little."""
+        self._is_stopping = True
+        self._alarm.ring()
+
+    async def run(self) -> End:
+        """Crawl. On return everything that was learned is durable; on an exception all but the last moments."""
+        stages = self._stages
+        async with asyncio.TaskGroup() as writers:
+            writers.create_task(stages.store.run(), name="store")
+            async with asyncio.TaskGroup() as readers:
+                readers.create_task(stages.parse.run(), name="parse")
+                end = await self._fetch_all()
+                stages.parse.stop()
+            stages.store.stop()
+        return end
+
+    async def _fetch_all(self) -> End:
+        contacts: set[asyncio.Task[None]] = set()
+        async with asyncio.TaskGroup() as group:
+            while (end := self._end()) is None:
+                self._lease(group, contacts)
+                await self._wait()
+            if contacts:
+                await asyncio.wait(contacts, timeout=GRACE_S)
+            for contact in contacts:
+                contact.cancel()
+        return end
+
+    def _lease(self, group: asyncio.TaskGroup, contacts: set[asyncio.Task[None]]) -> None:
+        frontier, store = self._stages.frontier, self._stages.store
+        while self._may_lease():
+            lease = frontier.next_lease()
+            if lease is None:
+                return
+            if isinstance(lease, Verdict):
+                store.submit(Settled(lease.host, lease.entry, lease.outcome, self._clock.now()))
+                continue
+            contact = group.create_task(self._contact(lease))
+            contacts.add(contact)
+            contact.add_done_callback(contacts.discard)
+
+    async def _contact(self, lease: Lease) -> None:
+        with suppress(asyncio.CancelledError):  # dropped after the grace time: the URL is still in READY
+            await self._stages.fetch.contact(lease)
+        self._alarm.ring()
+
+    def _may_lease(self) -> bool:
+        stages = self._stages
+        return (
+            not self.is_paused
+            and stages.frontier.in_flight < self._concurrency
+            and stages.parse.has_room
+            and stages.store.backlog < BACKLOG_MAX
+            and stages.store.room.for_leases
+        )
+
+    async def _wait(self) -> None:
+        wake_at = self._stages.frontier.wake_at if self._may_lease() else None
+        wait_s = LOOK_S if wake_at is None else min(LOOK_S, wake_at - self._clock.monotonic())
+        if wait_s <= 0:
+            await asyncio.sleep(0)  # more decisions are due than one call makes: let the others run in between
+        else:
+            await self._alarm.wait(wait_s)
+
+    def _end(self) -> End | None:
+        if self._is_stopping:
+            return End.STOPPED
+        stages = self._stages
+        if stages.frontier.in_flight or stages.parse.pending or not stages.store.is_settled:
+            return None
+        counters = stages.store.ledger.crawl.counters
+        if not counters.unsettled and not counters.sitemaps_open:
+            return End.COMPLETED
+        if stages.frontier.budget.is_spent:
+            return End.BUDGET_SPENT
+        nothing_waits = stages.frontier.wake_at is None and stages.store.ledger.next_due_at == float("inf")
+        # What is left belongs to hosts whose own ceilings are reached.
+        return End.BUDGET_SPENT if nothing_waits else None

@@ -82,3 +82,6 @@ def _announce(description: LabDescription) -> None:
     click.echo(description.crawl_command())
     click.echo("\nCtrl-C ends the lab.", err=True)
     sys.stdout.flush()
+
+
+COMMANDS = [lab]

@@ -1,0 +1,272 @@
+"""The one composition root: configuration → adapters → stages. Nothing else constructs an adapter."""
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
+
+from gossamer import __version__
+from gossamer.adapters.dns.resolver import CaresDns, DnsLimits
+from gossamer.adapters.files.contact_log import Author, ContactLog
+from gossamer.adapters.files.data_directory import DataDirectory
+from gossamer.adapters.files.segment_sync import LocalSegmentSync
+from gossamer.adapters.files.segments import SegmentPlan, SegmentReader, SegmentWriter, recover, write_index
+from gossamer.adapters.http.client import HttpClient, verifying_tls
+from gossamer.adapters.http.limits import FetchLimits
+from gossamer.adapters.processes.frames import WorkerPlan
+from gossamer.adapters.processes.parser import ParserProcess
+from gossamer.adapters.rocksdb.partition_store import RocksPartitionStore
+from gossamer.adapters.system.clock import SystemClock
+from gossamer.adapters.system.disk import LocalDisk
+from gossamer.adapters.system.lock import DirectoryLock
+from gossamer.adapters.system.random import fresh_random
+from gossamer.config import CrawlConfig, as_plain
+from gossamer.core.budget import Budget
+from gossamer.core.robots_copy import UnreachableMode
+from gossamer.core.rows import LAST, ROW_VERSION, VERSION_KEY, CrawlRow, load, segment_meta_key
+from gossamer.core.warc import warcinfo_record
+from gossamer.ports.partition_store import Family, PartitionStore, StoreCorrupt
+from gossamer.stages.address_gap import AddressGap
+from gossamer.stages.capture import CaptureWriter
+from gossamer.stages.fetch import Fetch, FetchRules, Surroundings
+from gossamer.stages.frontier import Frontier, FrontierRules
+from gossamer.stages.ledger import Ledger, LedgerRules
+from gossamer.stages.parse import Parse
+from gossamer.stages.room import LEASE_BYTES_MIN, Room
+from gossamer.stages.runner import Runner, Stages
+from gossamer.stages.store import Durable, Store
+
+
+class NothingThere(Exception):
+    """The directory holds no crawl, or not the one that was asked for; the message says which there are."""
+
+
+class NoRoom(Exception):
+    """The disk is too full to begin; the message has the figures."""
+
+
+# Looking.
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A data directory opened for looking: a view as of now, also while a crawl is running in it."""
+
+    directory: DataDirectory
+    partition: PartitionStore
+    crawls: tuple[CrawlRow, ...]
+
+    def crawl(self, crawl_id: str | None) -> CrawlRow:
+        """The crawl of that id, by default the newest. Raises NothingThere."""
+        for row in reversed(self.crawls):
+            if crawl_id in (None, row.crawl_id):
+                return row
+        known = ", ".join(row.crawl_id for row in self.crawls) or "none"
+        raise NothingThere(f"no crawl {crawl_id or ''} in {self.directory.root}; there is: {known}")
+
+    def raw(self, crawl: CrawlRow) -> SegmentReader:
+        """Reads WARC records of a crawl; close it after use."""
+        return SegmentReader(self.directory.raw(crawl.crawl_id))
+
+    def text(self, crawl: CrawlRow) -> SegmentReader:
+        """Reads text records of a crawl; close it after use."""
+        return SegmentReader(self.directory.text(crawl.crawl_id))
+
+
+@contextmanager
+def open_reading(data: Path) -> Iterator[Reading]:
+    """Open `data` for looking. Raises NothingThere, StoreCorrupt."""
+    directory = DataDirectory(data.absolute())
+    if not directory.has_state:
+        raise NothingThere(f"no crawl in {data}")
+    partition = RocksPartitionStore(directory.state, read_only=True)
+    try:
+        yield Reading(directory, partition, crawls_in(partition))
+    finally:
+        partition.close()
+
+
+def crawls_in(partition: PartitionStore) -> tuple[CrawlRow, ...]:
+    """All crawls of an installation, oldest first."""
+    rows = partition.scan(Family.META, b"crawl:", b"crawl:" + LAST)
+    return tuple(load(CrawlRow, stored) for _, stored in rows)
+
+
+def wall_time() -> float:
+    """Seconds since 1970."""
+    return SystemClock().now()
+
+
+# Crawling.
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """A data directory held by this process: the only writer."""
+
+    directory: DataDirectory
+    partition: RocksPartitionStore
+    crawls: tuple[CrawlRow, ...]
+
+
+@contextmanager
+def open_installation(data: Path) -> Iterator[Installation]:
+    """Hold `data` for writing, making it when it is not there.
+
+    Raises DirectoryInUse, NoRoom, StoreCorrupt, OSError; nothing is changed then.
+    """
+    directory = DataDirectory(data.absolute())
+    directory.state.parent.mkdir(parents=True, exist_ok=True)
+    free = LocalDisk(directory.root).free_bytes()
+    if free < LEASE_BYTES_MIN:
+        raise NoRoom(f"{data}: {free // 2**20} MiB free on the disk; at least {LEASE_BYTES_MIN // 2**20} are needed")
+    lock = DirectoryLock(directory.lock)
+    try:
+        partition = RocksPartitionStore(directory.state)
+        try:
+            _check_version(partition, data)
+            yield Installation(directory, partition, crawls_in(partition))
+        finally:
+            partition.close()
+    finally:
+        lock.release()
+
+
+def _check_version(partition: PartitionStore, data: Path) -> None:
+    stored = partition.get(Family.META, VERSION_KEY)
+    if stored is not None and int(stored) > ROW_VERSION:
+        raise StoreCorrupt(
+            f"{data} was written by a newer Gossamer (state version {int(stored)}, known: {ROW_VERSION})"
+        )
+
+
+@dataclass(slots=True)
+class OpenCrawl:
+    """A crawl ready to run: its runner, and what surfaces show of it."""
+
+    crawl: CrawlRow
+    runner: Runner
+    stages: Stages
+    dns: CaresDns
+    clock: SystemClock
+
+
+@asynccontextmanager
+async def open_crawl_stages(
+    installation: Installation, crawl: CrawlRow, config: CrawlConfig, say: Callable[[str], None]
+) -> AsyncIterator[OpenCrawl]:
+    """Build the stages of `crawl`; on leaving, everything is closed, indexed and cut to what is committed."""
+    clock, rng = SystemClock(), fresh_random()
+    directory, partition = installation.directory, installation.partition
+    recover_segments(installation, crawl)
+    captures = SegmentWriter(_raw_plan(directory, crawl, config, rng))
+    contacts = ContactLog(directory.contacts, Author(crawl=crawl.crawl_id, boot=_boot_id()))
+    web = HttpClient(FetchLimits(), tls=verifying_tls(config.ca_file))
+    dns = CaresDns(DnsLimits())
+    capture_writer = CaptureWriter(captures, rng)
+    sync = LocalSegmentSync(directory.raw(crawl.crawl_id), directory.text(crawl.crawl_id))
+    durable = Durable(partition, sync, capture_writer, Room(LocalDisk(directory.root), clock, say))
+    frontier = _frontier(partition, clock, crawl, config)
+    ledger = Ledger(partition, frontier, crawl, _ledger_rules(config, crawl), rng)
+    store = Store(durable, ledger, frontier, clock)
+    around = Surroundings(clock, web, dns, contacts, capture_writer, store, frontier, rng)
+    fetch = Fetch(around, _fetch_rules(config), AddressGap(config.per_address_delay_s))
+    parsers = [ParserProcess(_worker_plan(directory, crawl, config, serial)) for serial in range(config.parsers)]
+    parse = Parse(partition, store, parsers, crawl.number)
+    stages = Stages(frontier, fetch, store, parse)
+    try:
+        yield OpenCrawl(crawl, Runner(stages, clock, config.concurrency), stages, dns, clock)
+    finally:
+        for parser in parsers:
+            await parser.close()
+        await web.close()
+        await dns.close()
+        contacts.close()
+        captures.close()
+        recover_segments(installation, crawl)
+
+
+def recover_segments(installation: Installation, crawl: CrawlRow) -> None:
+    """Cut the segments of a crawl to their committed lengths and index those that have no index yet."""
+    prefix = segment_meta_key(f"gossamer-{crawl.crawl_id}-")
+    committed = {
+        key.removeprefix(b"segment:").decode("ascii"): int.from_bytes(length, "big")
+        for key, length in installation.partition.scan(Family.META, prefix, prefix + LAST)
+    }
+    for directory, is_text in (
+        (installation.directory.raw(crawl.crawl_id), False),
+        (installation.directory.text(crawl.crawl_id), True),
+    ):
+        directory.mkdir(parents=True, exist_ok=True)
+        here = {name: length for name, length in committed.items() if name.endswith(".warc.wet.gz") is is_text}
+        for unindexed in recover(directory, here):
+            write_index(directory / unindexed)
+
+
+def _frontier(partition: PartitionStore, clock: SystemClock, crawl: CrawlRow, config: CrawlConfig) -> Frontier:
+    rules = FrontierRules(
+        crawl=crawl.number,
+        agent=config.user_agent,
+        delay=config.delay_rules,
+        ceilings=config.ceilings,
+        robots_mode=UnreachableMode(config.robots_unreachable),
+        robots_off=config.robots,
+        suspects_max=max(1, config.concurrency // 2),
+    )
+    return Frontier(partition, clock, rules, Budget(config.max_pages, spent=crawl.counters.fetched))
+
+
+def _ledger_rules(config: CrawlConfig, crawl: CrawlRow) -> LedgerRules:
+    return LedgerRules(config.admissibility(crawl.seeds), config.ceilings, config.retry_rules)
+
+
+def _fetch_rules(config: CrawlConfig) -> FetchRules:
+    return FetchRules(
+        headers=config.request_headers(__version__),
+        addresses=config.address_rules,
+        routes=config.connect_map,
+        sitemaps=config.sitemaps,
+        agent=config.user_agent,
+    )
+
+
+def _raw_plan(directory: DataDirectory, crawl: CrawlRow, config: CrawlConfig, rng: Random) -> SegmentPlan:
+    headers = dict(config.request_headers(__version__))
+    about = (
+        ("software", f"Gossamer/{__version__}"),
+        ("robots", "obey"),
+        ("http-header-user-agent", headers["User-Agent"]),
+    )
+    return SegmentPlan(
+        directory=directory.raw(crawl.crawl_id),
+        prefix=f"gossamer-{crawl.crawl_id}",
+        timestamp=_timestamp,
+        first_record=lambda name: warcinfo_record(name, SystemClock().now(), rng.randbytes(16), about),
+    )
+
+
+def _timestamp() -> str:
+    return datetime.fromtimestamp(SystemClock().now(), UTC).strftime("%Y%m%d%H%M%S")
+
+
+def _worker_plan(
+    directory: DataDirectory, crawl: CrawlRow, config: CrawlConfig, serial: int
+) -> Callable[[], WorkerPlan]:
+    def plan() -> WorkerPlan:
+        return WorkerPlan(
+            crawl.crawl_id,
+            crawl.seeds,
+            as_plain(config),
+            str(directory.raw(crawl.crawl_id)),
+            str(directory.text(crawl.crawl_id)),
+            serial,
+        )
+
+    return plan
+
+
+def _boot_id() -> str:
+    """What tells one boot of the machine from the next: monotonic times compare only within it."""
+    return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()

@@ -1,0 +1,349 @@
+"""Configuration, parsed once and then trusted: option > environment > file > default, every fault reported at once."""
+
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+
+from gossamer.core.addresses import AddressRules
+from gossamer.core.admission import Admissibility
+from gossamer.core.backoff import RetryRules
+from gossamer.core.budget import Ceilings
+from gossamer.core.connect_to import ConnectMap, ConnectTo, parse_connect_to
+from gossamer.core.politeness import DelayRules
+from gossamer.core.scope import Scope, ScopeKind
+from gossamer.core.url import Url
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is wrong with what the user gave."""
+
+    key: str
+    value: str
+    allowed: str
+    source: str
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.key} = {self.value!r} is not valid; allowed: {self.allowed}"
+
+
+class ConfigFaults(Exception):
+    """Everything that is wrong, in one go."""
+
+    def __init__(self, faults: Iterable[Fault]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("\n".join(str(fault) for fault in self.faults))
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One setting in all its spellings. `read` turns a string (or a TOML value) into the value or raises ValueError."""
+
+    key: str
+    flag: str
+    metavar: str
+    read: Callable[[Any], Any]
+    default: Any
+    allowed: str
+    help: str
+    many: bool = False
+
+    @property
+    def variables(self) -> tuple[str, str]:
+        """Names in the environment: after the key, and after the flag."""
+        return f"GOSSAMER_{self.key.upper()}", f"GOSSAMER_{self.flag.removeprefix('--').replace('-', '_').upper()}"
+
+
+def _number(low: float, high: float) -> Callable[[Any], float]:
+    def read(raw: Any) -> float:
+        value = float(raw)
+        if isinstance(raw, bool) or not low <= value <= high:  # also refuses NaN
+            raise ValueError
+        return value
+
+    return read
+
+
+def _integer(low: int, high: int) -> Callable[[Any], int]:
+    def read(raw: Any) -> int:
+        if isinstance(raw, bool | float):
+            raise ValueError  # noqa: TRY004  one kind of fault for the caller
+        value = int(str(raw).replace("_", "").replace(",", ""))
+        if not low <= value <= high:
+            raise ValueError
+        return value
+
+    return read
+
+
+def _choice(*names: str) -> Callable[[Any], str]:
+    def read(raw: Any) -> str:
+        if raw not in names:
+            raise ValueError
+        return str(raw)
+
+    return read
+
+
+def _switch(raw: Any) -> bool:
+    if isinstance(raw, bool):
+        return raw
+    return {"true": True, "on": True, "yes": True, "1": True, "false": False, "off": False, "no": False, "0": False}[
+        str(raw).lower()
+    ]
+
+
+def _pattern(raw: Any) -> re.Pattern[str]:
+    try:
+        return re.compile(str(raw))
+    except re.error as error:
+        raise ValueError(str(error)) from error
+
+
+def _product(raw: Any) -> str:
+    if not re.fullmatch(r"[A-Za-z_-]{1,64}", str(raw)):
+        raise ValueError
+    return str(raw)
+
+
+def _contact(raw: Any) -> str:
+    if not re.fullmatch(r"(https?://|mailto:)?[^\s()<>\x00-\x1f\x7f-\U0010ffff]{3,200}", str(raw)):
+        raise ValueError
+    return str(raw)
+
+
+def _robots(raw: Any) -> frozenset[str]:
+    """Hosts for which robots.txt is off; empty under 'obey'."""
+    if raw == "obey":
+        return frozenset()
+    hosts = str(raw).removeprefix("off-for=").split(",") if str(raw).startswith("off-for=") else []
+    if not hosts or not all(re.fullmatch(r"[a-z0-9._:\[\]-]+", host.lower()) for host in hosts):
+        raise ValueError
+    return frozenset(host.lower() for host in hosts)
+
+
+def _connect_to(raw: Any) -> ConnectTo:
+    entry = parse_connect_to(str(raw))
+    if isinstance(entry, str):
+        raise ValueError(entry)  # noqa: TRY004  the sentence is the fault
+    return entry
+
+
+def _network(raw: Any) -> Any:
+    return ip_network(str(raw), strict=False)
+
+
+def _readable_file(raw: Any) -> str:
+    with open(str(raw), "rb") as file:  # noqa: PTH123  an unreadable file is a ValueError's OSError sibling below
+        file.read(1)
+    return str(raw)
+
+
+_SECONDS = "a number of seconds from 0 to 86,400"
+_COUNT = "a whole number from 1 to 10^12"
+
+OPTIONS: tuple[Option, ...] = (
+    Option("scope", "--scope", "KIND", _choice(*(k.value for k in ScopeKind)), "site", "host, site, prefix or any",
+           "how far around each seed to go"),
+    Option("include", "--include", "RE", _pattern, (), "a regular expression",
+           "fetch only URLs that match (searched in the normalised URL)", many=True),
+    Option("exclude", "--exclude", "RE", _pattern, (), "a regular expression",
+           "never fetch URLs that match; wins over --include", many=True),
+    Option("max_pages", "--max-pages", "N", _integer(1, 10**12), None, _COUNT, "stop after N fetched pages, exactly"),
+    Option("max_pages_per_host", "--max-pages-per-host", "N", _integer(1, 10**12), None, _COUNT,
+           "fetch at most N pages of one host, exactly"),
+    Option("max_hops", "--max-hops", "N", _integer(0, 10_000), None, "a whole number from 0 to 10,000",
+           "follow links at most N steps away from a seed"),
+    Option("delay_s", "--delay", "S", _number(0, 86_400), 1.0, _SECONDS, "rest of a host after each contact"),
+    Option("delay_factor", "--delay-factor", "F", _number(0, 1_000), 10.0, "a number from 0 to 1,000",
+           "rest at least F times as long as the last answer took"),
+    Option("delay_max_s", "--delay-max", "S", _number(0, 86_400), 60.0, _SECONDS,
+           "limit of that; a longer robots crawl-delay leaves the host alone"),
+    Option("per_address_delay_s", "--per-address-delay", "S", _number(0, 86_400), 0.1, _SECONDS,
+           "between contacts of one IP address, whatever the host"),
+    Option("attempts", "--attempts", "N", _integer(1, 100), 5, "a whole number from 1 to 100",
+           "tries of a URL before it becomes a dead letter"),
+    Option("retry_base_s", "--retry-base", "S", _number(0, 86_400), 60.0, _SECONDS,
+           "wait before the second try; doubles for each further one"),
+    Option("concurrency", "--concurrency", "N", _integer(1, 100_000), 1_000, "a whole number from 1 to 100,000",
+           "fetches in flight"),
+    Option("parsers", "--parsers", "N", _integer(1, 256), max(1, (os.cpu_count() or 2) - 1),
+           "a whole number from 1 to 256", "parser processes"),
+    Option("user_agent", "--user-agent", "PRODUCT", _product, "gossamer", "letters, '_' and '-', at most 64",
+           "product token, sent as PRODUCT/VERSION and matched in robots.txt"),
+    Option("contact", "--contact", "URL-or-mail", _contact, "", "a URL or a mail address without spaces",
+           "who runs this crawl, sent along so that site owners can ask"),
+    Option("robots", "--robots", "RULE", _robots, frozenset(), "obey, or off-for=HOST[,HOST…]",
+           "obey robots.txt, or switch it off for hosts named one by one"),
+    Option("robots_unreachable", "--robots-unreachable", "MODE", _choice("rfc", "google"), "rfc", "rfc or google",
+           "what holds while robots.txt can't be had"),
+    Option("sitemaps", "--sitemaps/--no-sitemaps", "", _switch, True, "true or false",
+           "read the sitemaps that robots.txt names"),
+    Option("text", "--text", "KIND", _choice("full", "main", "none"), "full", "full, main or none",
+           "which text to keep of a page"),
+    Option("connect_to", "--connect-to", "HOST:PORT:ADDR:PORT", _connect_to, (),
+           "HOST:PORT:ADDR:PORT as curl's; HOST may be * or *.suffix, PORT empty",
+           "connect to another address or port; first match wins", many=True),
+    Option("allow_address", "--allow-address", "CIDR", _network, (), "an IP network such as 127.0.0.0/8",
+           "also connect to these private or local addresses", many=True),
+    Option("ca_file", "--ca-file", "PEM", _readable_file, None, "a readable PEM file",
+           "certificates to trust instead of the system's"),
+)  # fmt: skip
+BY_KEY = {option.key: option for option in OPTIONS}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlConfig:
+    """All settings of a crawl. Stages take the few they need."""
+
+    scope: str
+    include: tuple[re.Pattern[str], ...]
+    exclude: tuple[re.Pattern[str], ...]
+    max_pages: int | None
+    max_pages_per_host: int | None
+    max_hops: int | None
+    delay_s: float
+    delay_factor: float
+    delay_max_s: float
+    per_address_delay_s: float
+    attempts: int
+    retry_base_s: float
+    concurrency: int
+    parsers: int
+    user_agent: str
+    contact: str
+    robots: frozenset[str]
+    robots_unreachable: str
+    sitemaps: bool
+    text: str
+    connect_to: tuple[ConnectTo, ...]
+    allow_address: tuple[Any, ...]
+    ca_file: str | None
+
+    def admissibility(self, seeds: Sequence[str]) -> Admissibility:
+        """Scope around these seeds (in normal form), and the trap rules."""
+        scope = Scope(ScopeKind(self.scope), tuple(Url(seed) for seed in seeds), self.include, self.exclude)
+        return Admissibility(scope)
+
+    @property
+    def ceilings(self) -> Ceilings:
+        """Exact limits of the crawl."""
+        return Ceilings(self.max_pages, self.max_pages_per_host, self.max_hops)
+
+    @property
+    def delay_rules(self) -> DelayRules:
+        """How long a host rests."""
+        return DelayRules(self.delay_s, self.delay_factor, self.delay_max_s)
+
+    @property
+    def retry_rules(self) -> RetryRules:
+        """How often and when a URL is tried again."""
+        return RetryRules(self.attempts, self.retry_base_s)
+
+    def request_headers(self, version: str) -> tuple[tuple[str, str], ...]:
+        """What every request carries beside Host."""
+        about = f" (+{self.contact})" if self.contact else ""
+        return (
+            ("User-Agent", f"{self.user_agent}/{version}{about}"),
+            ("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"),
+            ("Accept-Encoding", "gzip, deflate, br, zstd"),
+        )
+
+    @property
+    def address_rules(self) -> AddressRules:
+        """Which addresses may be contacted."""
+        return AddressRules(self.allow_address)
+
+    @property
+    def connect_map(self) -> ConnectMap:
+        """Where connections go instead."""
+        return ConnectMap(self.connect_to)
+
+
+def resolve(given: Mapping[str, Any], environment: Mapping[str, str], file: Path | None) -> CrawlConfig:
+    """The configuration from the command line's raw values, the environment and a TOML file.
+
+    `given` maps config keys to raw values, absent or None where the option was not used.
+    Raises ConfigFaults with all faults of all sources.
+    """
+    faults: list[Fault] = []
+    from_file = _read_file(file, faults) if file else {}
+    values: dict[str, Any] = {}
+    for option in OPTIONS:
+        raw, source = _find(option, given, environment, from_file, str(file))
+        values[option.key] = option.default if raw is None else _read(option, raw, source, faults)
+    if faults:
+        raise ConfigFaults(faults)
+    return CrawlConfig(**values)
+
+
+def _find(
+    option: Option, given: Mapping[str, Any], environment: Mapping[str, str], file: Mapping[str, Any], path: str
+) -> tuple[Any, str]:
+    if given.get(option.key) not in (None, ()):
+        return given[option.key], option.flag.partition("/")[0]
+    for variable in option.variables:
+        if variable in environment:
+            raw = environment[variable]
+            return (raw.split() if option.many else raw), variable
+    return file.get(option.key), path
+
+
+def _read(option: Option, raw: Any, source: str, faults: list[Fault]) -> Any:
+    parts = list(raw) if option.many and isinstance(raw, list | tuple) else [raw]
+    values: list[Any] = []
+    for part in parts:
+        try:
+            values.append(option.read(part))
+        except (ValueError, KeyError, TypeError, OverflowError, OSError):
+            faults.append(Fault(option.key, str(part), option.allowed, source))
+    return tuple(values) if option.many else (values[0] if values else None)
+
+
+def _read_file(path: Path, faults: list[Fault]) -> dict[str, Any]:
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        faults.append(Fault("--config", str(path), f"a readable file ({error.strerror})", "command line"))
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        faults.append(Fault("--config", str(path), f"a TOML file ({error})", "command line"))
+        return {}
+    for key in values.keys() - BY_KEY.keys():
+        near = difflib.get_close_matches(key, BY_KEY, n=1)
+        hint = f"did you mean {near[0]}?" if near else "one of " + ", ".join(sorted(BY_KEY))
+        faults.append(Fault(key, str(values[key]), hint, str(path)))
+    return values
+
+
+def as_plain(config: CrawlConfig) -> dict[str, Any]:
+    """The configuration as strings, numbers and lists, such as `resolve` reads it again; unset options left out."""
+    plain: dict[str, Any] = {}
+    for field in fields(config):
+        value = _plain(field.name, getattr(config, field.name))
+        if value not in (None, [], ""):
+            plain[field.name] = value
+    return plain
+
+
+def _plain(key: str, value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain_part(part) for part in value]
+    if key == "robots":
+        return "off-for=" + ",".join(sorted(value)) if value else "obey"
+    return value
+
+
+def _plain_part(part: Any) -> str:
+    if isinstance(part, re.Pattern):
+        return str(part.pattern)
+    if isinstance(part, ConnectTo):
+        bracketed = [f"[{name}]" if name and ":" in name else name or "" for name in (part.host, part.to_address)]
+        return f"{bracketed[0]}:{part.port or ''}:{bracketed[1]}:{part.to_port or ''}"
+    return str(part)

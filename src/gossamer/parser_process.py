@@ -1,0 +1,52 @@
+"""A parser process: the composition root of the child. Reads batches from stdin, writes results to stdout, until EOF."""
+
+import os
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from gossamer.adapters.files.segments import SegmentKind, SegmentPlan, SegmentReader, SegmentWriter
+from gossamer.adapters.processes.frames import WorkerPlan, decode_jobs, decode_plan, read_frame, write_frame
+from gossamer.adapters.system.clock import SystemClock
+from gossamer.adapters.system.random import fresh_random
+from gossamer.config import resolve
+from gossamer.core.page import ParseOptions, TextKind
+from gossamer.core.warc import warcinfo_record
+from gossamer.stages.parse_capture import CaptureParser, ParseRules
+
+
+def main() -> None:
+    """Serve batches. Ends quietly when the owner goes, whatever way it went."""
+    pipe, results = sys.stdin.buffer, os.dup(1)
+    os.dup2(2, 1)  # nothing that a library prints may get between the frames
+    first = read_frame(pipe)
+    if first is None:
+        return
+    parser = parser_of(decode_plan(first))
+    while (frame := read_frame(pipe)) is not None:
+        try:
+            write_frame(results, [parser.parse(job) for job in decode_jobs(frame)])
+        except BrokenPipeError:
+            return
+
+
+def parser_of(plan: WorkerPlan) -> CaptureParser:
+    """The parser that a plan describes."""
+    config = resolve(plan.options, {}, None)
+    rules = ParseRules(config.admissibility(plan.seeds), ParseOptions(TextKind(config.text), config.user_agent))
+    clock, rng = SystemClock(), fresh_random()
+    about = (("software", "Gossamer"), ("description", f"text: {config.text}"))
+    text = SegmentWriter(
+        SegmentPlan(
+            directory=Path(plan.text_directory),
+            prefix=f"gossamer-{plan.crawl_id}-p{plan.serial}",
+            timestamp=lambda: datetime.fromtimestamp(clock.now(), UTC).strftime("%Y%m%d%H%M%S"),
+            first_record=lambda name: warcinfo_record(name, clock.now(), rng.randbytes(16), about),
+            kind=SegmentKind.TEXT,
+        )
+    )
+    return CaptureParser(SegmentReader(Path(plan.raw_directory)), text, rules, clock, rng)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""The socket in `state/`: commands that change a crawl go through it to the process that holds the directory.
+
+One JSON line in (`{"do": "status" | "pause" | "resume" | "stop"}`), one JSON line out: the crawl's status.
+"""
+
+import asyncio
+import json
+import os
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from gossamer.bootstrap import OpenCrawl
+from gossamer.surfaces.cli.live import Live
+
+REQUEST_BYTES_MAX = 4_096
+REQUEST_TIMEOUT_S = 5.0
+
+
+@asynccontextmanager
+async def serve_control(path: Path, open_: OpenCrawl, live: Live) -> AsyncIterator[None]:
+    """Answer on `path` while the crawl runs. Only this user may connect."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError, TimeoutError, asyncio.LimitOverrunError, ValueError):
+            async with asyncio.timeout(REQUEST_TIMEOUT_S):
+                document = _act(await reader.readline(), open_, live)
+                writer.write(json.dumps(document).encode() + b"\n")
+                await writer.drain()
+        writer.close()
+
+    listening = _listen(path)
+    server = await asyncio.start_unix_server(answer, sock=listening, limit=REQUEST_BYTES_MAX)
+    try:
+        yield
+    finally:
+        server.close()
+        path.unlink(missing_ok=True)
+
+
+def ask(path: Path, do: str, timeout_s: float = 2.0) -> dict[str, Any] | None:
+    """What the process that holds the directory answers; None when there is none."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client, suppress(OSError, ValueError):
+        client.settimeout(timeout_s)
+        with _short(path) as short:
+            client.connect(short)
+        client.sendall(json.dumps({"do": do}).encode() + b"\n")
+        with client.makefile("rb") as lines:
+            document: dict[str, Any] = json.loads(lines.readline())
+            return document
+    return None
+
+
+def _act(line: bytes, open_: OpenCrawl, live: Live) -> dict[str, Any]:
+    try:
+        do = json.loads(line)["do"]
+    except (ValueError, KeyError, TypeError):
+        return {"error": 'one JSON line is expected: {"do": "status" | "pause" | "resume" | "stop"}'}
+    match do:
+        case "status":
+            pass
+        case "pause":
+            open_.runner.pause()
+            open_.crawl.status = "paused"
+        case "resume":
+            open_.runner.resume()
+            open_.crawl.status = "running"
+        case "stop":
+            open_.runner.stop()
+        case _:
+            return {"error": f"do = {do!r} is not known; allowed: status, pause, resume, stop"}
+    return live.document()
+
+
+def _listen(path: Path) -> socket.socket:
+    path.unlink(missing_ok=True)  # left by a process that was killed: we hold the directory's lock now
+    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    with _short(path) as short:
+        listening.bind(short)
+    path.chmod(0o600)
+    listening.listen()
+    return listening
+
+
+class _short:  # noqa: N801  reads as a verb phrase: with _short(path) as short
+    """The path through a descriptor of its directory: addresses of sockets hold 107 characters, paths do not care."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> str:
+        self._fd = os.open(self._path.parent, os.O_PATH | os.O_CLOEXEC)
+        return f"/proc/self/fd/{self._fd}/{self._path.name}"
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._fd)

@@ -1,0 +1,159 @@
+"""`gossamer crawl`: run a crawl in the foreground, show how it goes, and end with a report."""
+
+import asyncio
+import os
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import tomli_w
+import uvloop
+
+from gossamer.adapters.system.lock import DirectoryInUse
+from gossamer.bootstrap import Installation, NoRoom, OpenCrawl, open_crawl_stages, open_installation, wall_time
+from gossamer.config import CrawlConfig, as_plain
+from gossamer.core.rows import Kind
+from gossamer.core.url import Url, link_keys
+from gossamer.ports.partition_store import StoreCorrupt, StoreLocked
+from gossamer.stages.events import Discovered
+from gossamer.stages.opening import Opening, open_crawl
+from gossamer.stages.runner import End
+from gossamer.surfaces.cli.control_socket import serve_control
+from gossamer.surfaces.cli.live import Live
+from gossamer.surfaces.cli.options import configuration, crawl_options, data_option
+from gossamer.surfaces.cli.progress import Progress, report
+from gossamer.surfaces.cli.seeds import normal_seeds, sentence, unresolvable
+
+INTERRUPTED = 130
+
+
+class MachineFailed(click.ClickException):
+    """The store, the disk or the directory: exit code 3."""
+
+    exit_code = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What the user asked for, read and checked."""
+
+    data: Path
+    seeds: tuple[Url, ...]
+    config: CrawlConfig
+    new: bool
+
+
+@click.command("crawl")
+@click.argument("seeds", nargs=-1, metavar="[SEED]…")
+@data_option
+@crawl_options
+@click.option("--new", is_flag=True, help="Another crawl in the same directory.")
+def crawl(seeds: tuple[str, ...], data: Path, config: Path | None, new: bool, **given: Any) -> None:  # noqa: FBT001
+    """Crawl from SEEDs until nothing is left or the budget is spent.
+
+    In a directory with an unfinished crawl it goes on with that one. Ctrl-C ends it in an orderly way; the same
+    command resumes it.
+    """
+    order = Order(data, normal_seeds(seeds), configuration(given, config), new)
+    try:
+        with open_installation(data) as installation:
+            code = uvloop.run(_crawl(order, installation))
+    except DirectoryInUse as busy:
+        raise click.UsageError(
+            f"{busy}; look with `gossamer status --data {data}`, end it with `gossamer stop`"
+        ) from busy
+    except (NoRoom, StoreCorrupt, StoreLocked) as failed:
+        raise MachineFailed(str(failed)) from failed
+    except OSError as failed:
+        raise MachineFailed(f"{failed.filename or data}: {failed.strerror or failed}") from failed
+    raise SystemExit(code)
+
+
+async def _crawl(order: Order, installation: Installation) -> int:
+    options = as_plain(order.config)
+    opening = open_crawl(installation.crawls, order.seeds, options, new=order.new, now=wall_time())
+    if not opening.crawl.seeds:
+        raise click.UsageError("no seed given, and no crawl to go on with; write: gossamer crawl https://example.com/")
+    _say_opening(opening, order)
+    installation.directory.resolved_config.write_text(tomli_w.dumps(options), encoding="utf-8")
+    async with open_crawl_stages(installation, opening.crawl, order.config, _say) as open_:
+        if opening.is_new:
+            await _check_names(open_, order)
+        return await _run(open_, opening, order, installation)
+
+
+async def _check_names(open_: OpenCrawl, order: Order) -> None:
+    missing = await unresolvable(open_.dns, order.config, order.seeds)
+    sentences = [sentence(seed, reason) for seed, reason in missing.items()]
+    if len(missing) == len(order.seeds):
+        raise click.UsageError("\n".join(sentences))
+    for line in sentences:
+        _say(line)
+
+
+async def _run(open_: OpenCrawl, opening: Opening, order: Order, installation: Installation) -> int:
+    await _admit_seeds(open_, opening, order)
+    crawl, clock = open_.crawl, open_.clock
+    interrupts, live = _Interrupts(open_), Live(open_, clock)
+    async with serve_control(installation.directory.socket, open_, live), asyncio.TaskGroup() as views:
+        view = views.create_task(Progress(live).run())
+        end = await open_.runner.run()
+        view.cancel()
+    crawl.status = "stopped" if end is End.STOPPED else "completed"
+    crawl.clean, crawl.ended_at = True, clock.now()
+    await open_.stages.store.commit_group()
+    click.echo(report(live, end, order.data), err=True)
+    if interrupts.count:
+        return INTERRUPTED
+    return 0 if crawl.counters.fetched else 1
+
+
+async def _admit_seeds(open_: OpenCrawl, opening: Opening, order: Order) -> None:
+    """Seeds are URLs like any other, through scope and traps; known ones change nothing."""
+    stages, crawl = open_.stages, open_.crawl
+    rest_until = 0.0 if crawl.clean or opening.is_new else asyncio.get_running_loop().time() + order.config.delay_s
+    stages.frontier.load(rest_until=rest_until)
+    crawl.clean = False
+    crawl.status = "paused" if crawl.status == "paused" else "running"
+    open_.runner.is_paused = crawl.status == "paused"
+    seeds = [Url(seed) for seed in crawl.seeds]
+    stages.store.submit(Discovered(list(seeds), b"".join(link_keys(seeds)), Kind.PAGE, 0, "seed"))
+    await stages.store.commit_group()
+    stages.parse.load()
+
+
+class _Interrupts:
+    """The first SIGINT or SIGTERM asks for an orderly end, the second ends the process: nothing is lost by that."""
+
+    def __init__(self, open_: OpenCrawl) -> None:
+        self.count = 0
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._interrupt, open_)
+
+    def _interrupt(self, open_: OpenCrawl) -> None:
+        self.count += 1
+        if self.count > 1:
+            os._exit(INTERRUPTED)
+        _say("stopping: no new contacts, waiting for those under way (10 s at most); once more to stop at once")
+        open_.runner.stop()
+
+
+def _say_opening(opening: Opening, order: Order) -> None:
+    crawl = opening.crawl
+    if opening.is_new:
+        _say(f"crawl {crawl.crawl_id} starts in {order.data}")
+        return
+    left = crawl.counters.unsettled + crawl.counters.sitemaps_open
+    _say(f"crawl {crawl.crawl_id} goes on in {order.data}: {crawl.counters.fetched} fetched, {left} URLs not settled")
+    for change in opening.changes:
+        _say(f"  changed: {change}")
+
+
+def _say(sentence: str) -> None:
+    click.echo(sentence, err=True)
+
+
+COMMANDS = [crawl]

@@ -1,0 +1,46 @@
+"""What a running crawl shows of itself: the status document, from memory, never from a scan."""
+
+from typing import Any
+
+from gossamer.bootstrap import OpenCrawl
+from gossamer.core.pace import Pace
+from gossamer.core.rows import State
+from gossamer.ports.clock import Clock
+
+
+class Live:
+    """Samples the counters when asked and at each tick of the progress view."""
+
+    def __init__(self, open_: OpenCrawl, clock: Clock) -> None:
+        self.open = open_
+        self.clock = clock
+        self.pace = Pace()
+        self.tick()
+
+    def tick(self) -> None:
+        """Take a sample for the rate."""
+        self.pace.count(self.open.crawl.counters.fetched, self.clock.monotonic())
+
+    def left(self) -> int:
+        """Pages that may still come: what is queued, or what the budget leaves of it."""
+        counters, budget = self.open.crawl.counters, self.open.stages.frontier.budget
+        room = counters.unsettled if budget.ceiling is None else max(0, budget.ceiling - budget.spent)
+        return min(counters.unsettled, room)
+
+    def document(self) -> dict[str, Any]:
+        """As `gossamer status --json`."""
+        self.tick()
+        busy, waiting, parked = self.open.stages.frontier.counts()
+        counters = self.open.crawl.counters
+        return {
+            "crawlId": self.open.crawl.crawl_id,
+            "status": self.open.crawl.status,
+            "fetched": counters.fetched,
+            "failed": counters.states[State.FAILED] + counters.states[State.DEAD],
+            "frontierSize": counters.unsettled,
+            "pagesPerSecond": round(self.pace.pages_per_second, 2),
+            "discovered": counters.discovered,
+            "bytes": counters.wire_bytes,
+            "hosts": {"busy": busy, "waiting": waiting, "parked": parked},
+            "etaSeconds": self.pace.eta_s(self.left()),
+        }

@@ -1,0 +1,61 @@
+"""Command-line options made from the table in `config`: one truth for flags, keys, variables and docs."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from gossamer.config import OPTIONS, ConfigFaults, CrawlConfig, Option, resolve
+
+F = TypeVar("F", bound=Callable[..., Any])
+CONFIG_FILE = "gossamer.toml"
+
+
+def data_option(command: F) -> F:
+    """`--data DIR`, with its variable."""
+    return click.option(
+        "--data",
+        type=click.Path(file_okay=False, path_type=Path),
+        default="gossamer-data",
+        show_default=True,
+        envvar="GOSSAMER_DATA",
+        metavar="DIR",
+        help="Where everything is kept.",
+    )(command)
+
+
+def crawl_options(command: F) -> F:
+    """All options of a crawl, unread: `configuration` reads them together, so that every fault is reported at once."""
+    for option in reversed(OPTIONS):
+        command = _click_option(option)(command)
+    return click.option(
+        "--config",
+        type=click.Path(dir_okay=False, path_type=Path),
+        default=None,
+        metavar="FILE",
+        envvar="GOSSAMER_CONFIG",
+        help=f"TOML file of config keys; {CONFIG_FILE} when it is there.",
+    )(command)
+
+
+def _click_option(option: Option) -> Callable[[F], F]:
+    default = option.default
+    shown = ", ".join(map(str, default)) if isinstance(default, tuple | frozenset) else default
+    text = option.help[0].upper() + option.help[1:]
+    if shown not in ("", None, True):
+        text += f"  [default: {'obey' if option.key == 'robots' else shown}]"
+    if not option.metavar:
+        return click.option(option.flag, option.key, default=None, help=text)
+    return click.option(option.flag, option.key, default=None, multiple=option.many, metavar=option.metavar, help=text)
+
+
+def configuration(given: dict[str, Any], file: Path | None) -> CrawlConfig:
+    """The configuration from the command line, the environment and the file; all faults as one usage error."""
+    if file is None and Path(CONFIG_FILE).is_file():
+        file = Path(CONFIG_FILE)
+    try:
+        return resolve(given, os.environ, file)
+    except ConfigFaults as faults:
+        raise click.UsageError("\n".join(str(fault) for fault in faults.faults)) from faults

@@ -44,6 +44,7 @@ MESSAGES = [
     OK + b"Transfer-Encoding: chunked\r\n\r\n30\r\n" + b"x" * 48 + b"\r\n0\r\n\r\n",
     OK + b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nrubbish\r\n",
     OK + b"Transfer-Encoding: chunked\r\n\r\n5\r\nhel",
+    OK + b"Transfer-Encoding: chunked\r\n\r\n5\r\n\0hello\r\n0\r\n\r\n",
     b"HTTP/1.1 204 No Content\r\n\r\nmore",
     b"\r\n\r\nHTTP/1.1 100\r\n\r\n\r\nHTTP/1.1 102\n\nHTTP/1.0 404\n\nnot here",
     b"HTTP/1.1 100\r\n\r\n" * 3,

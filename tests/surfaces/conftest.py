@@ -1,0 +1,6 @@
+"""Data files stand beside the tests: they are importable from the root only."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))

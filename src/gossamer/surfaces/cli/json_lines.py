@@ -1,16 +1,19 @@
-"""JSON Lines in, one answer a line out; and the other ways a command writes. What is asked and answered is in `rules`."""
+"""JSON Lines in, one answer a line out, and the other forms of an answer. What is asked is in `rules`."""
 
 import json
 import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import BinaryIO, Final
 
 import click
 
 LINE_BYTES_MAX: Final = 128 * 2**20
 """A sitemap of 50 MiB in hexadecimal fits."""
+FILE_BYTES_MAX: Final = 64 * 2**20
+"""More than the largest sitemap (50 MiB)."""
 SHOWN_CHARS_MAX: Final = 60
 
 Answer = dict[str, object]
@@ -58,7 +61,10 @@ class Request:
         return [_text(each, f"{key}[{place}]") for place, each in enumerate(value)]
 
     def octets(self, key: str) -> bytes:
-        """Octets as UTF-8 text under `key`, or as hexadecimal digits under `keyHex`."""
+        """Octets as UTF-8 text under `key`, or as hexadecimal digits under `keyHex`; from a file as they are."""
+        value = self._keys.get(key)
+        if isinstance(value, bytes):  # never out of JSON
+            return value
         text, digits = self.optional_text(key), self.optional_text(f"{key}Hex")
         if (text is None) == (digits is None):
             raise BadRequest(f"give either {key} or {key}Hex" + ("" if text is None else ", not both"))
@@ -117,7 +123,23 @@ def standard_input() -> BinaryIO:
     """Raises UsageError where there is none."""
     if sys.stdin is None:
         raise click.UsageError("standard input is closed: nothing can be read from it")
-    return click.get_binary_stream("stdin")
+    return sys.stdin.buffer
+
+
+def read_file(name: str, path: str) -> bytes:
+    """The octets of a file, or of standard input for '-'. Raises UsageError; `name` is what the command calls it."""
+    try:
+        if path == "-":
+            body = standard_input().read(FILE_BYTES_MAX + 1)
+        else:
+            with Path(path).open("rb") as file:
+                body = file.read(FILE_BYTES_MAX + 1)
+    except (OSError, ValueError) as fault:  # ValueError: a NUL in the name
+        why = getattr(fault, "strerror", None) or str(fault)
+        raise click.UsageError(f"{name} = {shown(path)} cannot be read ({why}); allowed: a file, or -") from fault
+    if len(body) > FILE_BYTES_MAX:
+        raise click.UsageError(f"{name} = {shown(path)} is too large; allowed: at most {FILE_BYTES_MAX} bytes")
+    return body
 
 
 def _lines(stream: BinaryIO) -> Iterator[bytes | None]:
@@ -170,10 +192,9 @@ def _write(octets: bytes) -> None:
     """A reader who has gone away has what it wanted: that ends the command, quietly and with success."""
     if sys.stdout is None:
         raise click.exceptions.Exit(0)
-    stream = click.get_binary_stream("stdout")
     try:
-        stream.write(octets)
-        stream.flush()
+        sys.stdout.buffer.write(octets)
+        sys.stdout.buffer.flush()
     except BrokenPipeError:
         _abandon_output()
         raise click.exceptions.Exit(0) from None

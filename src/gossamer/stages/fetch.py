@@ -78,7 +78,9 @@ class Fetch:
         """Carry out one lease to its end; afterwards the host is free again."""
         url = lease.entry.row.url if isinstance(lease, PageLease) else lease.errand.url
         began_at = self._around.clock.monotonic()
-        address = await self._address(lease, url)
+        _, host, port = scheme_host_port(Url(url))
+        routed, connect_port = self._rules.routes.route(host, port)
+        address = await self._address(lease, routed or host)
         if not isinstance(address, str):
             self._end(lease, address, began_at)
             return
@@ -87,7 +89,7 @@ class Fetch:
             self._around.frontier.postpone(lease, start_at)
             return
         lease.host.row.address = address
-        answer = await self._exchange(lease, url, address)
+        answer = await self._exchange(lease, url, address, connect_port)
         match answer:
             case Unanswered(reason=reason):
                 self._end(lease, Unreachable(reason), answer.began_at)
@@ -98,11 +100,9 @@ class Fetch:
 
     # Where to.
 
-    async def _address(self, lease: Lease, url: str) -> str | Outcome:
+    async def _address(self, lease: Lease, name: str) -> str | Outcome:
         """The address to connect to, or how the lease ends because there is none."""
-        _, host, port = scheme_host_port(Url(url))
-        routed, _ = self._rules.routes.route(host, port)
-        found = await self._around.dns.resolve(routed or host)
+        found = await self._around.dns.resolve(name)
         if isinstance(found, Unresolved):
             return Unreachable(found.reason)
         allowed = [address for address in found.addresses if self._rules.addresses.is_allowed(address)]
@@ -127,9 +127,7 @@ class Fetch:
 
     # The exchange.
 
-    async def _exchange(self, lease: Lease, url: str, address: str) -> Response | Unanswered:
-        _, host, port = scheme_host_port(Url(url))
-        _, connect_port = self._rules.routes.route(host, port)
+    async def _exchange(self, lease: Lease, url: str, address: str, connect_port: int) -> Response | Unanswered:
         number = self._around.contacts.begin(self._contact_of(lease, url, address, connect_port))
         self._around.store.ledger.crawl.counters.contacts += 1
         request = Request(url=url, address=address, connect_port=connect_port, headers=self._rules.headers)

@@ -1,5 +1,6 @@
 """The one composition root: configuration → adapters → stages. Nothing else constructs an adapter."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ from gossamer.adapters.system.random import fresh_random
 from gossamer.config import CrawlConfig, as_plain
 from gossamer.core.budget import Budget
 from gossamer.core.robots_copy import UnreachableMode
-from gossamer.core.rows import LAST, ROW_VERSION, VERSION_KEY, CrawlRow, load, segment_meta_key
+from gossamer.core.rows import LAST, ROW_VERSION, VERSION_KEY, CrawlRow, crawl_meta_key, dump, load, segment_meta_key
 from gossamer.core.warc import warcinfo_record
 from gossamer.ports.partition_store import Family, PartitionStore, StoreCorrupt
 from gossamer.stages.address_gap import AddressGap
@@ -132,6 +133,17 @@ def open_installation(data: Path) -> Iterator[Installation]:
             partition.close()
     finally:
         lock.release()
+
+
+def set_status(installation: Installation, crawl_id: str | None, status: str) -> CrawlRow:
+    """Write the status of a crawl that no process runs; a completed one stays completed. Raises NothingThere."""
+    crawl = Reading(installation.directory, installation.partition, installation.crawls).crawl(crawl_id)
+    if crawl.status != "completed":
+        crawl.status = status
+        batch = installation.partition.batch()
+        batch.put(Family.META, crawl_meta_key(crawl.number), dump(crawl))
+        asyncio.run(installation.partition.commit(batch))
+    return crawl
 
 
 def _check_version(partition: PartitionStore, data: Path) -> None:

@@ -11,28 +11,21 @@ import click
 import tomli_w
 import uvloop
 
-from gossamer.adapters.system.lock import DirectoryInUse
-from gossamer.bootstrap import Installation, NoRoom, OpenCrawl, open_crawl_stages, open_installation, wall_time
+from gossamer.bootstrap import Installation, OpenCrawl, open_crawl_stages, open_installation, wall_time
 from gossamer.config import CrawlConfig, as_plain
 from gossamer.core.rows import Kind
 from gossamer.core.url import Url, link_keys
-from gossamer.ports.partition_store import StoreCorrupt, StoreLocked
 from gossamer.stages.events import Discovered
 from gossamer.stages.opening import Opening, open_crawl
 from gossamer.stages.runner import End
 from gossamer.surfaces.cli.control_socket import serve_control
+from gossamer.surfaces.cli.faults import named_faults
 from gossamer.surfaces.cli.live import Live
 from gossamer.surfaces.cli.options import configuration, crawl_options, data_option
 from gossamer.surfaces.cli.progress import Progress, report
 from gossamer.surfaces.cli.seeds import normal_seeds, sentence, unresolvable
 
 INTERRUPTED = 130
-
-
-class MachineFailed(click.ClickException):
-    """The store, the disk or the directory: exit code 3."""
-
-    exit_code = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +50,8 @@ def crawl(seeds: tuple[str, ...], data: Path, config: Path | None, new: bool, **
     command resumes it.
     """
     order = Order(data, normal_seeds(seeds), configuration(given, config), new)
-    try:
-        with open_installation(data) as installation:
-            code = uvloop.run(_crawl(order, installation))
-    except DirectoryInUse as busy:
-        raise click.UsageError(
-            f"{busy}; look with `gossamer status --data {data}`, end it with `gossamer stop`"
-        ) from busy
-    except (NoRoom, StoreCorrupt, StoreLocked) as failed:
-        raise MachineFailed(str(failed)) from failed
-    except OSError as failed:
-        raise MachineFailed(f"{failed.filename or data}: {failed.strerror or failed}") from failed
+    with named_faults(data), open_installation(data) as installation:
+        code = uvloop.run(_crawl(order, installation))
     raise SystemExit(code)
 
 

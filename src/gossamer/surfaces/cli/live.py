@@ -4,8 +4,8 @@ from typing import Any
 
 from gossamer.bootstrap import OpenCrawl
 from gossamer.core.pace import Pace
-from gossamer.core.rows import State
 from gossamer.ports.clock import Clock
+from gossamer.views.status import HostCounts, status_document
 
 
 class Live:
@@ -31,16 +31,9 @@ class Live:
         """As `gossamer status --json`."""
         self.tick()
         busy, waiting, parked = self.open.stages.frontier.counts()
-        counters = self.open.crawl.counters
-        return {
-            "crawlId": self.open.crawl.crawl_id,
-            "status": self.open.crawl.status,
-            "fetched": counters.fetched,
-            "failed": counters.states[State.FAILED] + counters.states[State.DEAD],
-            "frontierSize": counters.unsettled,
-            "pagesPerSecond": round(self.pace.pages_per_second, 2),
-            "discovered": counters.discovered,
-            "bytes": counters.wire_bytes,
-            "hosts": {"busy": busy, "waiting": waiting, "parked": parked},
-            "etaSeconds": self.pace.eta_s(self.left()),
-        }
+        return status_document(
+            self.open.crawl,
+            HostCounts(busy, waiting, parked),
+            pages_per_second=self.pace.pages_per_second,
+            eta_seconds=self.pace.eta_s(self.left()),
+        )

@@ -1,0 +1,34 @@
+"""What goes wrong with a data directory, as one sentence and the exit code of INTERFACES. The one place that maps it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from gossamer.adapters.system.lock import DirectoryInUse
+from gossamer.bootstrap import NoRoom, NothingThere
+from gossamer.ports.partition_store import StoreCorrupt, StoreLocked
+
+
+class MachineFailed(click.ClickException):
+    """The store, the disk or the directory: exit code 3."""
+
+    exit_code = 3
+
+
+@contextmanager
+def named_faults(data: Path) -> Iterator[None]:
+    """Raise what happens to `data` inside as a usage error (2) or as the machine's failure (3)."""
+    try:
+        yield
+    except DirectoryInUse as busy:
+        raise click.UsageError(
+            f"{busy}; look with `gossamer status --data {data}`, end it with `gossamer stop`"
+        ) from busy
+    except NothingThere as nothing:
+        raise click.UsageError(str(nothing)) from nothing
+    except (NoRoom, StoreCorrupt, StoreLocked) as failed:
+        raise MachineFailed(str(failed)) from failed
+    except OSError as failed:
+        raise MachineFailed(f"{failed.filename or data}: {failed.strerror or failed}") from failed

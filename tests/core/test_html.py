@@ -37,6 +37,15 @@ def test_the_first_base_counts_and_is_resolved__h_html_01() -> None:
     ]
 
 
+@pytest.mark.parametrize("rel", ["author", "stylesheet", "search", "icon", "nofollow", "canonical", "next", ""])
+def test_a_link_element_hides_no_later_link_to_the_same_address(rel: str) -> None:
+    assert "/about" in hrefs(f'<link rel="{rel}" href="/about"><a href="/about#top">about</a>')
+
+
+def test_the_canonical_address_may_have_been_linked_before() -> None:
+    assert facts("<a href=/c>x</a><link rel=next href=/c><link rel=canonical href=/c>").canonical is not None
+
+
 @pytest.mark.parametrize(
     ("base", "expected"),
     [

@@ -224,15 +224,16 @@ class _Links:
             name, source = _ADDRESSES[tag]
             raw = (node.attrs.get(name) or "").partition("#")[0]
             # Seven of eight links of a page differ from an earlier one by fragment at most.
-            if raw in settled:
+            # A <link> settles nothing: most are no outlinks, and one that is may be the canonical besides.
+            if raw in settled and (tag != _LINK or not raw):
                 continue
             rel = _short(node.attrs.get("rel") or "") if name == "href" else ""
-            if not _forbids_following(rel):
-                settled.add(raw)
             if tag == _LINK:
                 self._add_link(raw, rel)
-            else:
-                self.add(raw, rel, source)
+                continue
+            if not _forbids_following(rel):
+                settled.add(raw)
+            self.add(raw, rel, source)
 
     def _add_link(self, raw: str, rel: str) -> None:
         tokens = rel.split()

@@ -1,0 +1,14 @@
+"""The read model: what people and programs see of a crawl, made from rows, never from memory of the crawler.
+
+Everything here reads a consistent view of a partition, also while a crawl runs, and writes nothing. In reading order:
+
+- `forms`: times, hashes and states as they appear in JSON.
+- `lookup`: the rows of one URL.
+- `status`: the totals; a running process makes the same document from its memory.
+- `pages`, `links`, `texts`, `hosts`: lists, a row at a time, for tables and exports.
+- `records`: the stored bytes of a capture.
+- `why`: every decision about one URL in order (`why_case`: what a step is), with `why_rules` (what the rules say),
+  `why_life` (what happened) and `why_found` (who links to it).
+- `verify`: the proof that the accounts are right, with `verify_rows` and `verify_queues` (families against
+  each other), `verify_totals` (counts) and `verify_records` (bytes).
+"""

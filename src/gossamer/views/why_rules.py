@@ -1,0 +1,150 @@
+"""What the rules say about a URL: form, scope, traps, ceilings, robots.txt, the host's rest. As they stand now."""
+
+from typing import assert_never
+
+from gossamer.core.politeness import crawl_delay_too_long
+from gossamer.core.robots import RobotsRules, parse_robots
+from gossamer.core.robots_copy import Permission, RobotsCopy, permission
+from gossamer.core.rows import HostRow, OriginRow, TallyRow, UrlRow
+from gossamer.core.traps import explain_trap, trap_of
+from gossamer.core.url import Url, origin_of
+from gossamer.ports.partition_store import Family
+from gossamer.views.forms import rfc3339
+from gossamer.views.hosts import rest_s
+from gossamer.views.why_case import Case, Step
+
+
+def form_step(written: str, url: Url) -> Step:
+    """How it was written and what it is called."""
+    because = "written in normal form" if written == url else f"the normal form of what was written, {written}"
+    return Step("url", url, because)
+
+
+def scope_step(case: Case, url: Url) -> Step:
+    """Whether it lies around a seed."""
+    scope = case.rules.admissibility.scope
+    return Step("scope", scope.decide(url).value, scope.explain(url).partition(": ")[2])
+
+
+def trap_step(url: Url) -> Step:
+    """Whether its form is that of a trap."""
+    trap = trap_of(url)
+    if trap is None:
+        return Step("traps", "none", "no trap rule matches its form")
+    return Step("traps", trap.value, explain_trap(trap))
+
+
+def hops_step(case: Case, hop: int) -> Step:
+    """Whether it is near enough to a seed."""
+    limit = case.rules.ceilings.hops
+    if limit is None:
+        return Step("hops", "inside", f"{hop} from a seed; no limit is set")
+    return Step(
+        "hops", "inside" if hop <= limit else "too-many-hops", f"{hop} from a seed; at most {limit} are allowed"
+    )
+
+
+def budget_step(case: Case, tally: TallyRow | None) -> Step:
+    """Whether pages may still be fetched."""
+    ceilings, fetched = case.rules.ceilings, case.crawl.counters.fetched
+    of_host = tally.fetched if tally else 0
+    parts, is_spent = [], False
+    if ceilings.pages is not None:
+        parts.append(f"{fetched:,} of {ceilings.pages:,} pages of the crawl are fetched")
+        is_spent = fetched >= ceilings.pages
+    if ceilings.pages_per_host is not None:
+        parts.append(f"{of_host:,} of {ceilings.pages_per_host:,} pages of the host are fetched")
+        is_spent = is_spent or of_host >= ceilings.pages_per_host
+    return Step("budget", "spent" if is_spent else "has room", "; ".join(parts) or "no limit is set")
+
+
+def robots_step(case: Case, url: Url, host: HostRow | None) -> Step:
+    """What robots.txt says: the rule and its line, or why nothing may be fetched and until when."""
+    if host is not None and host.host in case.rules.robots_off:
+        return Step("robots", "off", f"robots.txt is switched off for {host.host} by --robots off-for")
+    origin = host.origins.get(origin_of(url)) if host else None
+    if origin is None:
+        return Step("robots", "not asked yet", f"{origin_of(url)}/robots.txt is fetched before any page of it")
+    copy = origin.copy
+    match permission(copy, case.now, case.rules.robots_mode):
+        case Permission.BY_RULES:
+            return _by_rules(case, url, origin, "")
+        case Permission.ALLOW_ALL:
+            return Step("robots", "allowed", _absent(copy), rfc3339(copy.fetched_at))
+        case Permission.CLOSED:
+            return Step("robots", "closed", f"{_outage(copy)}; asked again {_when(copy.next_try_at)}")
+        case Permission.ASK_ROBOTS:
+            if copy.last_good_at is None:
+                return Step("robots", "asked again first", f"{_last_word(copy)}; no page before that")
+            return _by_rules(case, url, origin, "; the copy is old, it is asked again before the next page")
+        case left:
+            assert_never(left)
+
+
+def _by_rules(case: Case, url: Url, origin: OriginRow, note: str) -> Step:
+    rules = stored_rules(case, origin)
+    at = rfc3339(origin.copy.last_good_at)
+    if crawl_delay_too_long(case.rules.delay, rules.crawl_delay_s):
+        limit = f"longer than the {case.rules.delay.delay_max_s:g} s of --delay-max, so the host is left alone"
+        return Step("robots", "denied", f"Crawl-delay: {rules.crawl_delay_s:g} is {limit}{note}", at)
+    decision = rules.decide(url)
+    if decision.rule is None:
+        return Step("robots", "allowed", f"no rule for {case.rules.agent} matches{note}", at)
+    because = f"line {decision.line} of robots.txt: {decision.rule}{note}"
+    return Step("robots", "allowed" if decision.allowed else "denied", because, at, decision.rule, decision.line)
+
+
+def stored_rules(case: Case, origin: OriginRow) -> RobotsRules:
+    """The stored robots.txt of an origin, read for the crawl's agent as the frontier does."""
+    body = case.partition.get(Family.ROBOTS, origin.body_key) or b""
+    return parse_robots(body).rules_for(case.rules.agent)
+
+
+def _absent(copy: RobotsCopy) -> str:
+    if copy.failing_since is not None:
+        return f"{_outage(copy)}; after so long --robots-unreachable google allows all"
+    return "there is no robots.txt (it answered 4xx), so everything is allowed"
+
+
+def _outage(copy: RobotsCopy) -> str:
+    tries = "1 try" if copy.attempts == 1 else f"{copy.attempts} tries"
+    return f"robots.txt can't be had since {rfc3339(copy.failing_since)} ({tries}), and without it nothing is fetched"
+
+
+def _last_word(copy: RobotsCopy) -> str:
+    if copy.failing_since is not None:
+        return f"{_outage(copy)}; the next try is due"
+    return f"the answer of {rfc3339(copy.fetched_at)} has expired" if copy.fetched_at else "robots.txt is not known yet"
+
+
+def _when(seconds: float) -> str:
+    return f"at {rfc3339(seconds)}"
+
+
+def delay_step(case: Case, host: HostRow | None) -> Step:
+    """How long the host rests between contacts, why so long, and when the next may begin."""
+    delay = case.rules.delay
+    if host is None:
+        return Step("delay", f"{delay.delay_s:g} s", "--delay; the host was never contacted")
+    manners, rest = host.manners, rest_s(host, delay)
+    if manners.slow_s and rest == manners.slow_s:
+        because = "it refused lately (429 or 503) and recovers step by step"
+    elif host.crawl_delay_s is not None and rest == host.crawl_delay_s:
+        because = "its robots.txt asks for it (Crawl-delay)"
+    elif rest == delay.delay_s:
+        because = "--delay"
+    else:
+        because = f"--delay-factor {delay.delay_factor:g} times its last answer's duration, at most --delay-max"
+    if manners.failures:
+        because += f"; {manners.failures} failures in a row make it rest longer"
+    because += f"; the next contact may begin {_next_contact(case, manners.next_allowed_at)}"
+    return Step("delay", f"{rest:g} s", because)
+
+
+def _next_contact(case: Case, next_allowed_at: float) -> str:
+    return "now" if next_allowed_at <= case.now else _when(next_allowed_at)
+
+
+def rules_steps(case: Case, url: Url, row: UrlRow, host: HostRow | None, tally: TallyRow | None) -> list[Step]:
+    """Ceilings, robots.txt and the rest in force, for a URL that was admitted."""
+    return [hops_step(case, row.hop), budget_step(case, tally), robots_step(case, url, host), delay_step(case, host)]

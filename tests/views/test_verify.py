@@ -1,0 +1,278 @@
+"""The proof of the accounts: nothing to say about a right crawl, and each kind of damage is named."""
+
+import gzip
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from tests.views.stored_crawl import StoredCrawl
+
+from gossamer.adapters.memory.partition_store import MemoryPartitionStore
+from gossamer.core.outcome import Denied, Failed, Fetched, Reason, Redirected, Unreachable
+from gossamer.core.robots_copy import Body
+from gossamer.core.rows import (
+    CaptureKey,
+    CaptureRow,
+    Kind,
+    State,
+    TallyRow,
+    capture_key,
+    dump,
+    load,
+    ready_key,
+    tally_key,
+    url_row_key,
+    waiting_key,
+)
+from gossamer.core.warc import warcinfo_record
+from gossamer.ports.partition_store import Family
+from gossamer.views.problems import PROBLEMS_MAX, Problems
+from gossamer.views.verify import Depth, Segments, VerifyView, verify
+from gossamer.views.verify_records import CHUNK_BYTES, PIECE_BYTES, walk
+from gossamer.views.verify_rows import side_by_side
+
+A, B = "http://a.test/", "http://b.test/"
+GONE, SLOW, READY, NEW = "http://a.test/gone", "http://a.test/slow", "http://a.test/ready", "http://a.test/new"
+
+
+def world(tmp_path: Path) -> StoredCrawl:
+    """One URL in every state, and a sitemap."""
+    crawl = StoredCrawl(MemoryPartitionStore(), tmp_path, (A, B))
+    crawl.robots("http://a.test", Body(), b"User-agent: *\nDisallow: /private\n")
+    crawl.fetch(A)
+    crawl.admit(
+        GONE, SLOW, READY, NEW, "http://a.test/moved", "http://a.test/private", "http://a.test/dead", hop=1, parent=A
+    )
+    crawl.admit("http://a.test/sitemap.xml", how="robots.txt", kind=Kind.SITEMAP)
+    crawl.answer(GONE, Failed(404))
+    crawl.settle(SLOW, Unreachable(Reason.CONNECT_TIMEOUT))
+    crawl.answer(NEW, Fetched(200), b"captured")
+    crawl.answer("http://a.test/moved", Redirected(301, A))
+    crawl.settle("http://a.test/private", Denied(Reason.ROBOTS_DISALLOWED))
+    crawl.settle("http://a.test/dead", Unreachable(Reason.CONNECTION_LOST), failed_before=4)
+    return crawl
+
+
+def proof(crawl: StoredCrawl, *, reads: bool = True) -> VerifyView:
+    with crawl.raw_reader() as raw, crawl.text_reader() as text:
+        return verify(crawl.store, crawl.crawl, Segments(crawl.segment_files(), raw, text), Depth(records=reads))
+
+
+def test_right_accounts_have_no_problem(tmp_path: Path) -> None:
+    crawl = world(tmp_path)
+    view = proof(crawl)
+    assert view.problems == []
+    assert all(view.states.values()), view.states
+    assert view.urls == sum(view.states.values()) == crawl.crawl.counters.discovered
+    assert view.sitemaps == 1
+    assert view.records == 11  # two files' own, four exchanges of two records, one text
+    assert view.tail_bytes == 0
+
+
+def url_key(crawl: StoredCrawl, url: str) -> bytes:
+    return url_row_key(1, crawl.row(url)[0])
+
+
+def change_state(url: str, state: State) -> Callable[[StoredCrawl], object]:
+    def damage(crawl: StoredCrawl) -> None:
+        key, row = crawl.row(url)
+        row.state = state
+        crawl.overwrite(Family.URLS, url_row_key(1, key), dump(row))
+
+    return damage
+
+
+def miscount(crawl: StoredCrawl) -> None:
+    crawl.crawl.counters.fetched += 1
+
+
+def misplaced(crawl: StoredCrawl) -> None:
+    key, row = crawl.row(READY)
+    row.sequence += 1_000
+    crawl.overwrite(Family.URLS, url_row_key(1, key), dump(row))
+
+
+def wrong_tally(crawl: StoredCrawl) -> None:
+    place = tally_key(1, crawl.row(A)[0][:8])
+    tally = load(TallyRow, crawl.store.get(Family.TALLIES, place) or b"")
+    tally.ready += 1
+    crawl.overwrite(Family.TALLIES, place, dump(tally))
+
+
+def other_url(crawl: StoredCrawl) -> None:
+    key, row = crawl.row(GONE)
+    row.url = "http://a.test/other"
+    crawl.overwrite(Family.URLS, url_row_key(1, key), dump(row))
+
+
+def raw_key(**changes: int | str) -> Callable[[StoredCrawl], object]:
+    def damage(crawl: StoredCrawl) -> None:
+        key, row = crawl.row(GONE)
+        assert row.fetch is not None
+        old = row.fetch.raw_key
+        row.fetch.raw_key = CaptureKey(
+            str(changes.get("segment", old.segment)),
+            old.offset + int(changes.get("offset", 0)),
+            old.length + int(changes.get("length", 0)),
+        )
+        crawl.overwrite(Family.URLS, url_row_key(1, key), dump(row))
+
+    return damage
+
+
+def record_of_another(crawl: StoredCrawl) -> None:
+    key, row = crawl.row(GONE)
+    _, other = crawl.row(A)
+    assert row.fetch is not None
+    assert other.fetch is not None
+    row.fetch.raw_key = other.fetch.raw_key
+    crawl.overwrite(Family.URLS, url_row_key(1, key), dump(row))
+
+
+def segment(crawl: StoredCrawl, kind: str = "raw") -> Path:
+    folder = crawl.directory.raw("c1") if kind == "raw" else crawl.directory.text("c1")
+    return next(folder.iterdir())
+
+
+def cut_short(crawl: StoredCrawl) -> None:
+    path = segment(crawl)
+    path.write_bytes(path.read_bytes()[:-10])
+
+
+def flip(crawl: StoredCrawl) -> None:
+    _, row = crawl.row(GONE)
+    assert row.fetch is not None
+    path, at = segment(crawl), row.fetch.raw_key.offset + row.fetch.raw_key.length // 2
+    octets = bytearray(path.read_bytes())
+    octets[at] ^= 0xFF
+    path.write_bytes(octets)
+
+
+def ready_entry(crawl: StoredCrawl) -> bytes:
+    key, row = crawl.row(READY)
+    return ready_key(1, key[:8], row.priority, row.sequence)
+
+
+@pytest.mark.parametrize(
+    ("damage", "named"),
+    [
+        (lambda crawl: crawl.overwrite(Family.SEEN, url_key(crawl, A), None), "SEEN does not know it"),
+        (lambda crawl: crawl.overwrite(Family.SEEN, url_row_key(1, b"n" * 16), b""), "there is no URLS row for it"),
+        (lambda crawl: crawl.overwrite(Family.PAGES, url_row_key(1, b"n" * 16), b""), "there is no URLS row for it"),
+        (lambda crawl: crawl.overwrite(Family.URLS, url_key(crawl, READY), None), "there is no URLS row for it"),
+        (lambda crawl: crawl.overwrite(Family.URLS, url_key(crawl, READY), b"\xc1"), "the row can't be read"),
+        (lambda crawl: crawl.overwrite(Family.PAGES, url_key(crawl, A), None), "PAGES has no row for it"),
+        (lambda crawl: crawl.overwrite(Family.LINKS, url_key(crawl, A), None), "PAGES has a row for it, but the other"),
+        (lambda crawl: crawl.overwrite(Family.READY, ready_entry(crawl), None), "READY has no entry for it"),
+        (lambda crawl: crawl.overwrite(Family.READY, ready_entry(crawl), b"n" * 16), "another URL in its place"),
+        (lambda crawl: crawl.overwrite(Family.READY, ready_key(1, b"h" * 8, 0, 9), crawl.row(GONE)[0]), "gone is failed"),
+        (lambda crawl: crawl.overwrite(Family.READY, ready_key(1, b"h" * 8, 0, 9), b"n" * 16), "no URLS row for 6e6e"),
+        (lambda crawl: crawl.overwrite(Family.READY, ready_key(1, b"h" * 8, 0, 9), crawl.row(READY)[0]), "its place elsewhere"),
+        (misplaced, "has its place elsewhere"),
+        (lambda crawl: crawl.overwrite(Family.WAITING, waiting_key(1, 5, crawl.row(A)[0]), b""), "a.test/ is fetched"),
+        (lambda crawl: crawl.overwrite(Family.CAPTURES, capture_key(1, 10**6), dump(CaptureRow(crawl.row(NEW)[0], NEW, Kind.PAGE, 1, CaptureKey("x", 0, 1), 0.0))), "two entries"),
+        (lambda crawl: crawl.overwrite(Family.CAPTURES, capture_key(1, 10**6), b"\xc1"), "CAPTURES"),
+        (change_state(NEW, State.FETCHED), "fetched, but PAGES has no row"),
+        (change_state(GONE, State.READY), "READY has no entry for it"),
+        (change_state(GONE, State.WAITING), "WAITING has no entry for it"),
+        (change_state(GONE, State.CAPTURED), "CAPTURES has no entry for it"),
+        (change_state(READY, State.FAILED), "counters say"),
+        (miscount, "counters say 3 fetched, its rows say 2"),
+        (wrong_tally, "ready entries, its rows say"),
+        (lambda crawl: crawl.overwrite(Family.TALLIES, tally_key(1, crawl.row(B)[0][:8]), None), "b.test: it has URLs, but no tally"),
+        (lambda crawl: crawl.overwrite(Family.TALLIES, tally_key(1, b"n" * 8), dump(TallyRow("n.test", [1] * 8))), "tally says 1"),
+        (lambda crawl: crawl.overwrite(Family.HOSTS, crawl.row(B)[0][:8], None), "b.test: it has URLs, but no HOSTS row"),
+        (lambda crawl: crawl.overwrite(Family.ROBOTS, b"robots-of-http://a.test", None), "its robots.txt is gone"),
+        (other_url, "its row lies under the key of another URL"),
+        (raw_key(segment="gossamer-c1-x.warc.gz"), "is not committed"),
+        (raw_key(length=10**9), "is not committed"),
+        (raw_key(offset=1), "can't be read"),
+        (raw_key(length=-1), "can't be read"),
+        (record_of_another, "WARC-Target-URI"),
+        (cut_short, "bytes are committed, the file has"),
+        (lambda crawl: segment(crawl).unlink(), "the file is gone"),
+        (lambda crawl: segment(crawl, "text").unlink(), "the file is gone"),
+        (flip, "is damaged"),
+    ],
+)  # fmt: skip
+def test_damage_is_named(tmp_path: Path, damage: Callable[[StoredCrawl], object], named: str) -> None:
+    crawl = world(tmp_path)
+    damage(crawl)
+    view = proof(crawl)
+    assert any(named in problem for problem in view.problems), view.problems
+    assert view.problems_total == len(view.problems) > 0
+
+
+def test_a_tail_behind_the_committed_length_is_no_problem_and_is_counted(tmp_path: Path) -> None:
+    crawl = world(tmp_path)
+    with segment(crawl).open("ab") as file:
+        file.write(b"\x1f\x8b half a member")
+    view = proof(crawl)
+    assert view.problems == []
+    assert view.tail_bytes == len(b"\x1f\x8b half a member")
+
+
+def test_quick_reads_no_record_and_still_sees_lengths(tmp_path: Path) -> None:
+    crawl = world(tmp_path)
+    flip(crawl)
+    assert proof(crawl, reads=False).problems == []
+    cut_short(crawl)
+    assert proof(crawl, reads=False).problems_total > 0
+
+
+def test_problems_are_counted_beyond_what_is_kept() -> None:
+    problems = Problems()
+    for number in range(PROBLEMS_MAX + 5):
+        problems.add(str(number))
+    assert (len(problems.kept), problems.total) == (PROBLEMS_MAX, PROBLEMS_MAX + 5)
+
+
+def test_sorted_scans_are_read_side_by_side() -> None:
+    scans = [iter([(b"a", b"1"), (b"c", b"2")]), iter([(b"b", b"3"), (b"c", b"4")]), iter([])]
+    assert list(side_by_side(scans)) == [
+        (b"a", [b"1", None, None]),
+        (b"b", [None, b"3", None]),
+        (b"c", [b"2", b"4", None]),
+    ]
+
+
+# Walking a segment ----------------------------------------------------------------------------------------------------
+
+
+def member(size: int = 10) -> bytes:
+    return warcinfo_record("x.warc.gz", 0.0, b"i" * 16, (("software", "x" * size),))
+
+
+@pytest.mark.parametrize("size", [0, 10, CHUNK_BYTES, PIECE_BYTES - 500, PIECE_BYTES, 3 * PIECE_BYTES])
+def test_records_of_any_size_are_walked(size: int) -> None:
+    octets = member(size) + member() + member(size)
+    assert walk(BytesIO(octets), len(octets)) == (3, "")
+
+
+def test_a_walk_stops_at_the_committed_length() -> None:
+    one = member()
+    assert walk(BytesIO(one + b"rubbish"), len(one)) == (1, "")
+    assert walk(BytesIO(b""), 0) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("octets", "records"),
+    [
+        (member()[:-1], 0),
+        (member() + member()[:-9], 1),
+        (member() + b"\0" * 50, 1),
+        (b"plain", 0),
+        (member() + b"\x1f", 1),
+    ],
+)
+def test_a_damaged_segment_says_where(octets: bytes, records: int) -> None:
+    walked, fault = walk(BytesIO(octets), len(octets))
+    assert walked == records
+    assert fault
+
+
+def test_a_member_that_is_no_record_is_a_fault() -> None:
+    for content in (b"hello", b"WARC/1.1\r\nContent-Length: 5\r\n\r\nabc\r\n\r\n", b"WARC/1.1\r\n\r\n\r\n\r\n"):
+        octets = gzip.compress(content)
+        assert walk(BytesIO(octets), len(octets))[1]

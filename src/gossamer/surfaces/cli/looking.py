@@ -1,0 +1,318 @@
+"""The commands that look at a crawl: `status pages text raw why hosts verify export`. Each works while one runs."""
+
+import time
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+from pathlib import Path
+
+import click
+import msgspec
+
+from gossamer.core.rows import State
+from gossamer.core.url import UrlFault
+from gossamer.core.warc import StoredRecord
+from gossamer.surfaces.cli.looking_prose import (
+    HOST_COLUMNS,
+    PAGE_COLUMNS,
+    host_cells,
+    not_stored,
+    page_cells,
+    page_detail,
+    status_prose,
+    verify_prose,
+    why_prose,
+)
+from gossamer.surfaces.cli.opened import AnswerIsNo, Look, MachineFailed, Opened, live_status, looking, opened, urls_of
+from gossamer.surfaces.cli.printing import (
+    Ticker,
+    is_terminal,
+    printable_text,
+    table,
+    write_document,
+    write_json_lines,
+    write_lines,
+    write_octets,
+)
+from gossamer.views.forms import states_named
+from gossamer.views.hosts import HostView, host_views
+from gossamer.views.links import LinkView, link_views
+from gossamer.views.lookup import Known, first_known, host_meant, page_row
+from gossamer.views.pages import PageFilter, PageRows, PageView, page_view, page_views
+from gossamer.views.records import record_at, stored_body
+from gossamer.views.status import stored_status
+from gossamer.views.texts import TextView, text_views
+
+SEARCH_S = 2.0
+"""How long `why` looks for a link to a URL that was never admitted."""
+HOSTS_SORTED_MAX = 10_000
+"""Hosts that people see busiest first; a longer list comes in the order of the store."""
+PROBLEMS_SHOWN_MAX = 10
+
+
+@click.command("status", short_help="How far a crawl is.")
+@click.argument("crawl", required=False)
+@looking
+def status(look: Look, crawl: str | None) -> None:
+    """Say how far a crawl is: from the process that runs it, or else from what is stored.
+
+    CRAWL is its id, by default the newest.
+    """
+    asked = Look(look.data, crawl or look.crawl_id, look.as_json)
+    with opened(asked) as found:
+        live = live_status(found.reading.directory.socket) if found.is_running else None
+        if live is None or live["crawlId"] != found.crawl.crawl_id:
+            live = stored_status(found.partition, found.crawl, found.now, found.robots_mode, is_held=found.is_running)
+        if look.as_json:
+            write_document(live)
+        else:
+            write_lines(status_prose(live, look.data))
+
+
+@click.command("pages", short_help="The URLs of a crawl and what became of them.")
+@click.option("--url", metavar="U", help="This URL only.")
+@click.option("--host", metavar="H", help="URLs of this host.")
+@click.option("--state", "labels", metavar="S", multiple=True, help="URLs in this state; may be given again.")
+@looking
+def pages(look: Look, url: str | None, host: str | None, labels: tuple[str, ...]) -> None:
+    """List the URLs of a crawl: what was asked, what came, what parsing made of it.
+
+    States: ready, waiting, captured, fetched, redirected, failed, denied, dead.
+    """
+    try:
+        wanted = PageFilter(_host(host), states_named(labels) if labels else frozenset(State))
+    except ValueError as error:
+        raise click.UsageError(f"--state: {error}") from error
+    with opened(look) as found:
+        if url is not None:
+            _print_page(look, _one_page(found, url, wanted))
+            return
+        views = page_views(found.partition, found.crawl.number, wanted)
+        if look.as_json:
+            write_json_lines(views)
+        else:
+            _print_table(PAGE_COLUMNS, map(page_cells, views), "no URL is known that fits")
+
+
+@click.command("hosts", short_help="The hosts of a crawl and their manners.")
+@click.option("--host", metavar="H", help="This host only.")
+@looking
+def hosts(look: Look, host: str | None) -> None:
+    """List the hosts of a crawl: queue, results, how long each rests, and its robots.txt."""
+    name = _host(host)
+    with opened(look) as found:
+        delay = found.config.delay_rules
+        views = host_views(found.partition, found.crawl.number, delay, found.now, host=name)
+        if look.as_json:
+            write_json_lines(views)
+        else:
+            cells = (host_cells(view, found.now) for view in _busiest_first(views))
+            _print_table(HOST_COLUMNS, cells, "no host is known that fits")
+
+
+@click.command("text", short_help="The stored text of a URL.")
+@click.argument("url")
+@looking
+def text(look: Look, url: str) -> None:
+    """Print the text of a page as it is stored, in UTF-8."""
+    with opened(look) as found, found.text() as texts:
+        meant, known = first_known(found.partition, found.crawl.number, urls_of(url))
+        page = page_row(found.partition, found.crawl.number, known.key) if known else None
+        if known is None or page is None or page.text_key is None:
+            raise AnswerIsNo(not_stored(meant, known, "text", found.crawl.crawl_id))
+        _print_text(look, known, _whole(record_at(texts, page.text_key)).block)
+
+
+@click.command("raw", short_help="The stored bytes of a URL.")
+@click.argument("url")
+@click.option("--headers", is_flag=True, help="The status line and header fields before it, exactly as received.")
+@click.option("--as-received", is_flag=True, help="Keep transfer and content coding: the octets of the connection.")
+@looking
+def raw(look: Look, url: str, headers: bool, as_received: bool) -> None:  # noqa: FBT001  click's way
+    """Print the body that a URL answered with, octet for octet.
+
+    Chunks and compression are taken off, as browsers and `curl --compressed` do; --as-received keeps them.
+    """
+    with opened(look) as found, found.raw() as records:
+        meant, known = first_known(found.partition, found.crawl.number, urls_of(url))
+        if known is None or known.row.fetch is None:
+            raise AnswerIsNo(not_stored(meant, known, "answer", found.crawl.crawl_id))
+        body = stored_body(_whole(record_at(records, known.row.fetch.raw_key)))
+        if body.fault and not as_received:
+            click.echo(f"gossamer: {meant}: {body.fault}", err=True)
+        octets = body.wire if as_received else body.body
+        _print_raw((body.head if headers else b"") + octets)
+
+
+@click.command("why", short_help="Every decision about a URL, in order.")
+@click.argument("url")
+@looking
+def why(look: Look, url: str) -> None:
+    """Tell every decision about a URL in order: found, scoped, budgeted, allowed, tried, stored, and what comes next.
+
+    Also for a URL that the crawl never took: which rule refused it, and which page links to it.
+    """
+    from gossamer.views.why import explain  # noqa: PLC0415  the only command that needs it
+
+    with opened(look) as found:
+        meant, _ = first_known(found.partition, found.crawl.number, urls_of(url))
+        ends_at = time.monotonic() + SEARCH_S
+        story = explain(found.case, url, meant, lambda: time.monotonic() >= ends_at)
+        if look.as_json:
+            write_document(story)
+        else:
+            write_lines(why_prose(story))
+
+
+@click.command("verify", short_help="Prove that the accounts of a crawl are right.")
+@click.option("--quick", is_flag=True, help="The accounts and the lengths of files only; read no record.")
+@looking
+def verify(look: Look, quick: bool) -> None:  # noqa: FBT001  click's way
+    """Prove that every URL is in exactly one state, that totals reconcile, and that every record reads as it should.
+
+    Exit code 1 on any problem. While a crawl runs, what was committed at the start of the command is verified.
+    """
+    from gossamer.surfaces.cli.segment_files import segments_of  # noqa: PLC0415  the only command that needs them
+    from gossamer.views.verify import Depth, Segments  # noqa: PLC0415
+    from gossamer.views.verify import verify as verify_crawl  # noqa: PLC0415
+
+    ticker = Ticker()
+    with opened(look) as found, found.raw() as records, found.text() as texts:
+        segments = Segments(segments_of(found.reading, found.crawl), records, texts)
+        view = verify_crawl(found.partition, found.crawl, segments, Depth(not quick, ticker.tick))
+    ticker.done()
+    if look.as_json:
+        write_document(view)
+    else:
+        write_lines(verify_prose(view, is_quick=quick))
+    if view.problems_total:
+        raise click.exceptions.Exit(1)
+
+
+@click.command("export", short_help="Write pages, links or texts to a file.")
+@click.argument("what", type=click.Choice(["pages", "links", "text"]))
+@click.option("--to", "target", type=click.Path(path_type=Path), required=True, metavar="FILE", help="Where to.")
+@click.option("--include-noindex", is_flag=True, help="With text: also pages that ask not to be indexed.")
+@looking
+def export(look: Look, what: str, target: Path, include_noindex: bool) -> None:  # noqa: FBT001  click's way
+    """Write pages, links or texts to a .jsonl, .csv or .parquet file.
+
+    The file appears when it is complete; one of that name is replaced then. Exit code 1 when something could not be
+    read: the rest is written all the same.
+    """
+    from gossamer.surfaces.cli.exporting import checked_target, export_rows  # noqa: PLC0415  the only command
+
+    checked_target(target)
+    ticker, problems = Ticker(), _Problems()
+    with opened(look) as found, found.text() as texts:
+        kind: type[msgspec.Struct]
+        rows: Iterator[msgspec.Struct]
+        match what:
+            case "pages":
+                kind, rows = PageView, page_views(found.partition, found.crawl.number, PageFilter())
+            case "links":
+                kind, rows = LinkView, link_views(found.partition, found.crawl.number)
+            case _:
+                wanted = (found.partition, found.crawl.number, texts, problems.add)
+                kind, rows = TextView, text_views(*wanted, include_noindex=include_noindex)
+        try:
+            count = export_rows(kind, rows, target, ticker.tick)
+        except OSError as error:
+            raise MachineFailed(f"{target} can't be written: {error.strerror or error}") from error
+    ticker.done()
+    problems.tell()
+    if look.as_json:
+        write_document({"file": str(target), "rows": count, "problems": problems.count})
+    else:
+        write_lines([f"{count:,} rows in {target}"])
+    if problems.count:
+        raise click.exceptions.Exit(1)
+
+
+# Parts ----------------------------------------------------------------------------------------------------------------
+
+
+class _Problems:
+    """What could not be read: all counted, the first told."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def add(self, sentence: str) -> None:
+        self.count += 1
+        if self.count <= PROBLEMS_SHOWN_MAX:
+            click.echo(f"gossamer: {sentence}", err=True)
+
+    def tell(self) -> None:
+        if self.count > PROBLEMS_SHOWN_MAX:
+            click.echo(f"gossamer: and {self.count - PROBLEMS_SHOWN_MAX:,} more", err=True)
+
+
+def _host(written: str | None) -> str | None:
+    if written is None:
+        return None
+    host = host_meant(written)
+    if isinstance(host, UrlFault):
+        raise click.UsageError(f"--host {written!r} is no host: {host.value}")
+    return host
+
+
+def _one_page(found: Opened, url: str, wanted: PageFilter) -> PageView | None:
+    meant, known = first_known(found.partition, found.crawl.number, urls_of(url))
+    if known is None:
+        raise AnswerIsNo(not_stored(meant, None, "row", found.crawl.crawl_id))
+    view = page_view(PageRows(known.key, known.row, page_row(found.partition, found.crawl.number, known.key)))
+    return view if known.row.state in wanted.states and wanted.host in (None, view.host) else None
+
+
+def _print_page(look: Look, view: PageView | None) -> None:
+    if look.as_json:
+        write_json_lines([] if view is None else [view])
+    elif view is not None:
+        write_lines(page_detail(view))
+
+
+def _print_table(columns: tuple[object, ...], cells: Iterable[tuple[str, ...]], nothing: str) -> None:
+    rows = iter(cells)
+    first = list(islice(rows, 1))
+    if first:
+        write_lines(table(columns, chain(first, rows)))  # type: ignore[arg-type]
+    else:
+        click.echo(nothing, err=True)
+
+
+def _busiest_first(views: Iterator[HostView]) -> Iterator[HostView]:
+    first = list(islice(views, HOSTS_SORTED_MAX))
+    rest = next(views, None)
+    if rest is None:
+        yield from sorted(first, key=lambda view: (-(view.queued + view.fetched), view.host))
+    else:
+        yield from chain(first, [rest], views)
+
+
+def _whole(record: StoredRecord | str) -> StoredRecord:
+    if isinstance(record, str):
+        raise MachineFailed(f"{record}; `gossamer verify` looks at everything")
+    return record
+
+
+def _print_text(look: Look, known: Known, octets: bytes) -> None:
+    shown = octets.decode("utf-8", "replace")
+    if look.as_json:
+        write_document({"url": known.row.url, "text": shown})
+    elif is_terminal():
+        write_lines([printable_text(shown)])
+    else:
+        write_octets([octets])
+
+
+def _print_raw(octets: bytes) -> None:
+    """A terminal gets text without what it would obey, and nothing binary, as from curl."""
+    if not is_terminal():
+        write_octets([octets])
+    elif b"\0" in octets[:8_192]:
+        raise click.UsageError(f"{len(octets):,} bytes that are no text; send them to a file with >")
+    else:
+        write_lines([printable_text(octets.decode("utf-8", "replace"))])
+
+
+COMMANDS: list[click.Command] = [status, pages, text, raw, why, hosts, verify, export]

@@ -1,0 +1,230 @@
+"""What the looking commands say to people. The same answers for programs come from `views` as they are."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from gossamer.core.rows import State
+from gossamer.core.url import Url
+from gossamer.surfaces.cli.printing import BOLD, DIM, Column, is_terminal, pairs, printable, styled, width
+from gossamer.views.forms import rfc3339
+from gossamer.views.hosts import HostView
+from gossamer.views.lookup import Known
+from gossamer.views.pages import PageView
+from gossamer.views.verify import VerifyView
+from gossamer.views.why import WhyView
+from gossamer.views.why_case import Step
+
+PAGE_COLUMNS: Final = (
+    Column("OUTCOME"),
+    Column("STATUS", right=True),
+    Column("HOP", right=True),
+    Column("FETCHED"),
+    Column("URL", share=3),
+    Column("NOTE", share=1),
+)
+HOST_COLUMNS: Final = (
+    Column("HOST", share=1),
+    Column("QUEUED", right=True),
+    Column("FETCHED", right=True),
+    Column("FAILED", right=True),
+    Column("DENIED", right=True),
+    Column("REST", right=True),
+    Column("NEXT CONTACT"),
+    Column("ROBOTS"),
+)
+DECISION_CELLS = 12
+REASONS_SHOWN_MAX = 8
+SEEDS_SHOWN_MAX = 3
+
+
+def moment(at: str | None) -> str:
+    """`2026-05-02 10:00:00` of an RFC 3339 time."""
+    return at[:19].replace("T", " ") if at else ""
+
+
+def size(count: float) -> str:
+    """Bytes in decimal units."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1_000:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1_000
+    return f"{count:.1f} TB"
+
+
+# Status ---------------------------------------------------------------------------------------------------------------
+
+
+def status_prose(document: dict[str, Any], data: Path) -> Iterator[str]:
+    """The totals, what kept pages away, and how to go on."""
+    yield f"{styled('crawl ' + document['crawlId'], BOLD)}  {styled(document['status'])}"
+    yield ""
+    yield from pairs([(name, value) for name, value in _status_rows(document) if value or not name])
+    reasons = sorted(document["reasons"].items(), key=lambda item: -item[1])
+    refused = sorted(document["refused"].items(), key=lambda item: -item[1])
+    for title, counts in (("why not", reasons), ("links left out", refused)):
+        if counts:
+            yield ""
+            yield f"  {title}"
+            yield from pairs([(f"{count:>10,}", printable(name)) for name, count in counts[:REASONS_SHOWN_MAX]])
+    hint = _hint(document, data)
+    if hint:
+        yield ""
+        yield styled(hint, DIM)
+
+
+def _status_rows(document: dict[str, Any]) -> list[tuple[str, str]]:
+    states, hosts, seeds = document["states"], document["hosts"], document["seeds"]
+    more = f"  and {len(seeds) - SEEDS_SHOWN_MAX:,} more" if len(seeds) > SEEDS_SHOWN_MAX else ""
+    rate, eta = document["pagesPerSecond"], document["etaSeconds"]
+    ending = f", about {eta / 60:.0f} min left" if eta is not None and eta >= 90 else ""
+    return [
+        ("seeds", "  ".join(printable(seed) for seed in seeds[:SEEDS_SHOWN_MAX]) + more),
+        ("started", moment(document["createdAt"])),
+        ("ended", moment(document["endedAt"])),
+        ("", ""),
+        ("discovered", f"{document['discovered']:>10,}"),
+        ("fetched", f"{document['fetched']:>10,}  {size(document['bytes'])} received, {rate:.1f} pages/s{ending}"),
+        ("redirected", f"{states['redirected']:>10,}"),
+        ("failed", f"{document['failed']:>10,}"),
+        ("denied", f"{document['robotsDenied']:>10,}  by robots.txt"),
+        ("not settled", f"{document['frontierSize']:>10,}{_unsettled(states)}"),
+        ("hosts", f"{sum(hosts.values()):>10,}  with work: " + ", ".join(f"{n:,} {what}" for what, n in hosts.items())),
+        ("sitemaps", f"{document['sitemaps']['found']:>10,}" if document["sitemaps"]["found"] else ""),
+        ("contacts", f"{document['contacts']['all']:>10,}  {document['contacts']['robots']:,} of them for robots.txt"),
+    ]
+
+
+def _unsettled(states: dict[str, int]) -> str:
+    parts = [f"{states[name]:,} {name}" for name in ("ready", "waiting", "captured") if states[name]]
+    return "  " + ", ".join(parts) if parts else ""
+
+
+def _hint(document: dict[str, Any], data: Path) -> str:
+    if document["status"] == "paused":
+        return f"go on: gossamer resume --data {data}"
+    if document["status"] != "running" and document["frontierSize"]:
+        return f"go on: gossamer crawl --data {data}"
+    return ""
+
+
+# Lists ----------------------------------------------------------------------------------------------------------------
+
+
+def page_cells(view: PageView) -> tuple[str, ...]:
+    """A line of `pages`. The note is what matters most: why not, where to, or the title."""
+    note = view.title or ""
+    if view.redirect_to:
+        note = f"→ {view.redirect_to}"
+    elif view.reason:
+        note = view.reason
+    status = str(view.status) if view.status else ""
+    return view.outcome, status, str(view.hop), moment(view.fetched_at), view.url, note
+
+
+def page_detail(view: PageView) -> Iterator[str]:
+    """Everything about one URL."""
+    yield styled(printable(view.url), BOLD)
+    yield ""
+    values = zip(view.__struct_encode_fields__, view.__struct_fields__, strict=True)
+    known = [(name, getattr(view, field)) for name, field in values if field != "url"]
+    yield from pairs([(name, printable(str(value))) for name, value in known if value not in (None, "")])
+
+
+def host_cells(view: HostView, now: float) -> tuple[str, ...]:
+    """A line of `hosts`."""
+    at = view.next_allowed_at
+    upcoming = "now" if at is None or at <= (rfc3339(now) or "") else moment(at)
+    counts = (view.queued, view.fetched, view.failed, view.robots_denied)
+    return view.host, *(f"{count:,}" for count in counts), f"{view.delay_seconds:.3g} s", upcoming, view.robots.reason
+
+
+# Why ------------------------------------------------------------------------------------------------------------------
+
+
+def why_prose(story: WhyView) -> Iterator[str]:
+    """The steps below each other; long reasons go on under themselves."""
+    yield f"{styled(printable(story.url), BOLD)}  {styled(story.state or 'never admitted')}"
+    yield ""
+    size_of_what = max(len(step.what) for step in story.steps)
+    before = ""
+    for step in story.steps:
+        name = "" if step.what == before else step.what
+        before = step.what
+        lead = "  " + styled(f"{name:<{size_of_what}}", DIM) + "  "
+        yield from _wrapped(lead, size_of_what + 4, step)
+
+
+def _wrapped(lead: str, indent: int, step: Step) -> Iterator[str]:
+    """Short decisions make a column of their own; after a long one, a URL, its reason follows on the line."""
+    import textwrap  # noqa: PLC0415  for people only
+
+    decision, because = printable(step.decision), printable(step.because)
+    at = f"  {moment(step.at)}" if step.at else ""
+    space = (width() if is_terminal() else 10_000) - indent
+    hang = DECISION_CELLS + 2 if len(decision) <= DECISION_CELLS else 0
+    first = styled(decision) + " " * (hang - len(decision)) if hang else ""
+    text = because if hang else f"{decision}  {because}"
+    lines = textwrap.wrap(text, max(space - hang, 20), break_long_words=False, break_on_hyphens=False) or [""]
+    if at and len(lines[-1]) + len(at) > space - hang:
+        lines.append("")
+        at = at.strip()
+    elif not lines[-1]:
+        at = at.strip()
+    lines[-1] += styled(at, DIM)
+    yield lead + first + lines[0]
+    yield from (" " * (indent + hang) + line for line in lines[1:])
+
+
+# Verify ---------------------------------------------------------------------------------------------------------------
+
+
+def verify_prose(view: VerifyView, *, is_quick: bool) -> Iterator[str]:
+    """The verdict, what it rests on, and each problem."""
+    verdict = styled("all accounts are right", {"fg": "green"})
+    if view.problems_total:
+        verdict = styled(f"{view.problems_total:,} problems", {"fg": "red"})
+    yield f"{styled('crawl ' + view.crawl_id, BOLD)}  {verdict}"
+    yield ""
+    states = ", ".join(f"{count:,} {name}" for name, count in view.states.items() if count)
+    records = "no record was read (--quick)" if is_quick else f"{view.records:,} records"
+    rows = [
+        ("URLs", f"{view.urls:,}  {states}"),
+        ("sitemaps", f"{view.sitemaps:,}"),
+        ("segments", f"{view.segments:,}  {records}"),
+    ]
+    if view.tail_bytes:
+        what = "bytes behind what is committed: of a crawl that runs, or of one that was killed and will cut them"
+        rows.append(("tail", f"{view.tail_bytes:,} {what}"))
+    yield from pairs(rows)
+    if view.problems:
+        yield ""
+    for problem in view.problems:
+        yield f"  {printable(problem)}"
+    if view.problems_total > len(view.problems):
+        yield f"  and {view.problems_total - len(view.problems):,} more"
+
+
+# Absence --------------------------------------------------------------------------------------------------------------
+
+
+def not_stored(url: Url, known: Known | None, what: str, crawl_id: str) -> str:
+    """One sentence: why there is no such thing for this URL."""
+    if known is None:
+        return f"{url} was never admitted to crawl {crawl_id}; `gossamer why` tells more"
+    row = known.row
+    match row.state:
+        case State.READY:
+            because = "it is ready, but not fetched yet"
+        case State.WAITING:
+            because = f"it waits for its next try at {rfc3339(row.due_at)} ({row.reason})"
+        case State.CAPTURED:
+            because = "it is captured, but not parsed yet"
+        case State.FETCHED:
+            kind = row.fetch.content_type if row.fetch else ""
+            because = f"it is fetched, but none was found in it ({kind or 'no content type'})"
+        case State.REDIRECTED:
+            because = f"it is redirected {row.reason}"
+        case _:
+            because = f"it is {row.state.label}: {row.reason}"
+    return printable(f"{url} has no stored {what}: {because}")

@@ -1,6 +1,7 @@
-"""A parser process: the composition root of the child. Reads batches from stdin, writes results to stdout, until EOF."""
+"""A parser process: the composition root of the child. Reads batches from stdin, writes results to stdout until EOF."""
 
 import os
+import signal
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +18,8 @@ from gossamer.stages.parse_capture import CaptureParser, ParseRules
 
 def main() -> None:
     """Serve batches. Ends quietly when the owner goes, whatever way it went."""
+    for number in (signal.SIGINT, signal.SIGTERM):  # a terminal's Ctrl-C reaches us too; the owner closes the pipe
+        signal.signal(number, signal.SIG_IGN)
     pipe, results = sys.stdin.buffer, os.dup(1)
     os.dup2(2, 1)  # nothing that a library prints may get between the frames
     first = read_frame(pipe)

@@ -1,0 +1,236 @@
+"""`make crawl [URL=…] [ARGS=…]`: a first crawl with sensible limits, of a site or of the lab web, and what to look at.
+
+It is `gossamer crawl` with a few options filled in: again with the same words goes on with what is unfinished, and
+begins another crawl when the last one is complete.
+"""
+
+import shlex
+import shutil
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import click
+from click.core import ParameterSource
+
+from gossamer.adapters.files.data_directory import DataDirectory
+from gossamer.bootstrap import NothingThere, Reading, open_reading
+from gossamer.config import CrawlConfig
+from gossamer.core.rows import LAST, CrawlRow, State, UrlRow, crawl_prefix, load
+from gossamer.ports.partition_store import Family, StoreCorrupt, StoreLocked
+from gossamer.surfaces.cli.crawl import INTERRUPTED, crawl
+from gossamer.surfaces.cli.options import configuration
+from gossamer.surfaces.cli.seeds import normal_seeds
+from gossamer.testing.lab_hosts import LabConfig
+from gossamer.testing.lab_process import LabDescription, LabDidNotStart, LabOptions, running_lab
+
+PAGES: Final = 200
+"""Pages of a first look at a site, and of each further one: some four minutes at a page a second."""
+LAB_DIRECTORY: Final = Path("gossamer-data", "lab")
+LAB_PORT: Final = 8_788
+"""Of the lab, so that a resumed crawl finds it where it was; any free one where it is taken."""
+ROWS_SEARCHED_MAX: Final = 1_000
+
+
+class Plan(NamedTuple):
+    """The crawl to run, and what to say before it."""
+
+    context: click.Context
+    words: tuple[str, ...]
+
+    @property
+    def data(self) -> Path:
+        """Where it goes."""
+        data: Path = self.context.params["data"]
+        return data
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Crawl what `arguments` (those of `gossamer crawl`) say, without a seed the lab. Gives the exit code."""
+    asked = _parsed(arguments)
+    if asked.params["seeds"]:
+        return _carried_out(_of_site(asked))
+    with _lab() as lab:
+        plan = _of_lab(_parsed([*lab.crawl_arguments()[1:], *arguments]), lab)
+        code = _crawled(plan)
+    return _told(plan, code)
+
+
+# What to crawl.
+
+
+def _parsed(arguments: Sequence[str]) -> click.Context:
+    return crawl.make_context("crawl", list(arguments))
+
+
+def _of_site(asked: click.Context) -> Plan:
+    data: Path = asked.params["data"]
+    seeds, config = ", ".join(normal_seeds(asked.params["seeds"])), _configuration(asked)
+    known = _newest(data)
+    _another_when_complete(asked, known)
+    limit = f"at most {config.max_pages} pages"
+    if config.max_pages is None:
+        fetched = 0 if known is None or asked.params["new"] else known.counters.fetched
+        asked.params["max_pages"] = str((fetched // PAGES + 1) * PAGES)
+        limit = f"{PAGES} pages at a time"
+    words = (
+        f"Crawling {seeds} into {data}: {limit}, {config.delay_s:g} s or more between two contacts of a host.",
+        "Ctrl-C stops it and loses nothing; the same command goes on with it.",
+        "Say who you are, so that site owners can ask: ARGS='--contact you@example.org'",
+    )
+    return Plan(asked, words[: 2 if config.contact else 3])
+
+
+def _configuration(asked: click.Context) -> CrawlConfig:
+    """What the user chose, wherever it is set."""
+    given = {name: value for name, value in asked.params.items() if name not in {"seeds", "data", "config", "new"}}
+    return configuration(given, asked.params["config"])
+
+
+def _of_lab(asked: click.Context, lab: LabDescription) -> Plan:
+    if asked.get_parameter_source("data") is ParameterSource.DEFAULT:
+        asked.params["data"] = LAB_DIRECTORY
+    _another_when_complete(asked, _newest(asked.params["data"]))
+    words = (
+        f"No URL given: crawling the lab, a web of {lab.hosts} hosts and {lab.pages} pages inside this machine,",
+        f"into {asked.params['data']}. Ctrl-C stops it and loses nothing; `make crawl` goes on with it.",
+    )
+    return Plan(asked, words)
+
+
+def _another_when_complete(asked: click.Context, known: CrawlRow | None) -> None:
+    asked.params["new"] = asked.params["new"] or (known is not None and _is_complete(known))
+
+
+def _is_complete(known: CrawlRow) -> bool:
+    """Nothing is left of it; one that never got as far as its seeds is not."""
+    counters = known.counters
+    return bool(counters.discovered) and not counters.unsettled and not counters.sitemaps_open
+
+
+def _newest(data: Path) -> CrawlRow | None:
+    """The crawl that `gossamer crawl` would go on with. What is wrong with the directory is for that to say."""
+    try:
+        with open_reading(data) as reading:
+            return reading.crawls[-1] if reading.crawls else None
+    except (NothingThere, StoreCorrupt, StoreLocked):
+        return None
+
+
+@contextmanager
+def _lab() -> Iterator[LabDescription]:
+    """The plain lab. Ctrl-C on the terminal must not reach it: contacts under way end with their answers."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # a child inherits the mask
+    for port in (LAB_PORT, 0):
+        lab = running_lab(LabOptions(config=LabConfig(), port=port))
+        try:
+            running = lab.__enter__()
+        except LabDidNotStart as error:
+            if port == 0:
+                raise click.ClickException(f"the lab did not start: {error}") from error
+            continue
+        break
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    try:
+        yield running.description
+    finally:
+        lab.__exit__(None, None, None)
+
+
+# Doing it and telling.
+
+
+def _carried_out(plan: Plan) -> int:
+    return _told(plan, _crawled(plan))
+
+
+def _crawled(plan: Plan) -> int:
+    for line in plan.words:
+        click.echo(line, err=True)
+    click.echo("", err=True)
+    try:
+        with plan.context:
+            crawl.invoke(plan.context)
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 1
+    return 0
+
+
+def _told(plan: Plan, code: int) -> int:
+    try:
+        with open_reading(plan.data) as reading:
+            lines = _next_steps(reading, plan)
+    except (NothingThere, StoreCorrupt, StoreLocked):
+        return code  # the crawl has said what is wrong
+    click.echo("\n" + "\n".join(lines), err=True)
+    return code
+
+
+def _next_steps(reading: Reading, plan: Plan) -> list[str]:
+    newest = reading.crawls[-1]
+    url = shlex.quote(_example(reading, newest))
+    command, data = _command(), _data_option(plan)
+    steps = [
+        ("how far it is", f"{command} status{data}"),
+        ("what failed, and why", f"{command} pages --state failed{data}"),
+        ("all about one page", f"{command} why {url}{data}"),
+        ("its text", f"{command} text {url}{data}"),
+    ]
+    segments = sorted(DataDirectory(plan.data).raw(newest.crawl_id).glob("*.warc.gz"))
+    steps += [("the octets on the wire", f"zless {shlex.quote(str(segment))}") for segment in segments[:1]]
+    if not _is_complete(newest):
+        steps.append(("go on with it", "the same command again"))
+    elif _is_lab(plan):
+        steps.append(("crawl a real site", "make crawl URL=https://example.com/"))
+    width = max(len(what) for what, _ in steps)
+    return ["look at it", *(f"  {what:<{width}}  {step}" for what, step in steps)]
+
+
+def _data_option(plan: Plan) -> str:
+    is_default = plan.data == Path(crawl.make_context("crawl", [], resilient_parsing=True).params["data"])
+    return "" if is_default else f" --data {shlex.quote(str(plan.data))}"
+
+
+def _is_lab(plan: Plan) -> bool:
+    return plan.data == LAB_DIRECTORY
+
+
+def _example(reading: Reading, newest: CrawlRow) -> str:
+    """A page that was fetched, near a seed if there is one; else the seed."""
+    start = crawl_prefix(newest.number)
+    stored = islice(reading.partition.scan(Family.URLS, start, start + LAST), ROWS_SEARCHED_MAX)
+    rows = [load(UrlRow, row) for _, row in stored]
+    fetched = [row for row in rows if row.state is State.FETCHED and row.fetch and "html" in row.fetch.content_type]
+    return min(fetched, key=lambda row: (row.hop, row.discovered_at, row.url)).url if fetched else newest.seeds[0]
+
+
+def _command() -> str:
+    """`gossamer` as it can be typed here."""
+    beside = Path(sys.executable).with_name("gossamer")
+    found = shutil.which("gossamer")
+    if found is not None and Path(found) == beside:
+        return "gossamer"
+    here = Path.cwd()
+    return shlex.quote(str(beside.relative_to(here) if beside.is_relative_to(here) else beside))
+
+
+def main() -> None:
+    """Entry point of `make crawl`."""
+    try:
+        code = run(sys.argv[1:])
+    except click.ClickException as error:
+        click.echo(f"gossamer: {error.format_message()}", err=True)
+        code = error.exit_code
+    except click.exceptions.Exit as end:
+        code = end.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        code = INTERRUPTED
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,158 @@
+"""Does everything add up? Counters and rows, queues and states, keys and records, contacts and delays."""
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+
+from gossamer.core.rows import (
+    LAST,
+    OPEN_STATES,
+    CaptureRow,
+    CrawlRow,
+    Kind,
+    PageRow,
+    State,
+    TallyRow,
+    UrlRow,
+    crawl_meta_key,
+    crawl_prefix,
+    load,
+    ready_key,
+    split_waiting_key,
+    waiting_key,
+)
+from gossamer.core.warc import read_record
+from gossamer.ports.partition_store import Family
+from gossamer.testing.sim_web import Exchange
+from gossamer.testing.world import World
+
+CLOCK_S = 1e-6
+"""What the loop's own turns may add to a moment."""
+
+
+def assert_accounts(world: World) -> None:
+    """Every promise that can be checked from outside after a scenario, whatever it was."""
+    rows = {key[4:]: load(UrlRow, stored) for key, stored in _scan(world, Family.URLS)}
+    _assert_seen(world, rows)
+    _assert_queues(world, rows)
+    _assert_totals(world, rows)
+    _assert_records(world, rows)
+    _assert_memory(world)
+    assert_polite(world)
+
+
+def _scan(world: World, family: Family) -> Iterator[tuple[bytes, bytes]]:
+    prefix = crawl_prefix(world.life.crawl.number)
+    return world.partition.scan(family, prefix, prefix + LAST)
+
+
+def _assert_seen(world: World, rows: dict[bytes, UrlRow]) -> None:
+    assert [key[4:] for key, _ in _scan(world, Family.SEEN)] == sorted(rows)
+
+
+def _assert_queues(world: World, rows: dict[bytes, UrlRow]) -> None:
+    """Each open URL has its one place, and no place belongs to anything else."""
+    crawl = world.life.crawl.number
+    ready = dict(_scan(world, Family.READY))
+    assert ready == {
+        ready_key(crawl, key[:8], row.priority, row.sequence): key
+        for key, row in rows.items()
+        if row.state is State.READY
+    }
+    waiting = {place: split_waiting_key(place)[1] for place, _ in _scan(world, Family.WAITING)}
+    assert waiting == {
+        waiting_key(crawl, row.due_at, key): key for key, row in rows.items() if row.state is State.WAITING
+    }
+    captured = [load(CaptureRow, stored).key for _, stored in _scan(world, Family.CAPTURES)]
+    assert sorted(captured) == sorted(key for key, row in rows.items() if row.state is State.CAPTURED)
+
+
+def _assert_totals(world: World, rows: dict[bytes, UrlRow]) -> None:
+    stored = world.partition.get(Family.META, crawl_meta_key(world.life.crawl.number))
+    assert stored is not None
+    counters = load(CrawlRow, stored).counters
+    pages = [row for row in rows.values() if row.kind is Kind.PAGE]
+    sitemaps = [row for row in rows.values() if row.kind is Kind.SITEMAP]
+    assert counters.states == _by_state(pages)
+    assert counters.discovered == len(pages)
+    assert counters.fetched == sum(_is_fetched(row) for row in pages)
+    assert counters.sitemaps == len(sitemaps)
+    assert counters.sitemaps_open == sum(row.state in OPEN_STATES for row in sitemaps)
+    for key, stored_tally in _scan(world, Family.TALLIES):
+        tally = load(TallyRow, stored_tally)
+        own = [row for place, row in rows.items() if place[:8] == key[4:]]
+        own_pages = [row for row in own if row.kind is Kind.PAGE]
+        assert tally.states == _by_state(own_pages), tally.host
+        assert tally.fetched == sum(_is_fetched(row) for row in own_pages), tally.host
+        assert tally.ready == sum(row.state is State.READY for row in own), tally.host
+
+
+def _by_state(rows: list[UrlRow]) -> list[int]:
+    count = Counter(row.state for row in rows)
+    return [count[state] for state in State]
+
+
+def _is_fetched(row: UrlRow) -> bool:
+    return row.fetch is not None and 200 <= row.fetch.status < 300
+
+
+def _assert_records(world: World, rows: dict[bytes, UrlRow]) -> None:
+    """Every key leads to its record, below the committed length, which was synced before it was committed."""
+    committed = {
+        key.removeprefix(b"segment:").decode(): int.from_bytes(stored, "big")
+        for key, stored in world.partition.scan(Family.META, b"segment:", b"segment:" + LAST)
+    }
+    pages = {key[4:]: load(PageRow, stored) for key, stored in _scan(world, Family.PAGES)}
+    for name, length in committed.items():
+        assert length <= world.raw.synced[name]
+    for key, row in rows.items():
+        assert (key in pages) == (row.state is State.FETCHED), row.url
+        page = pages.get(key)
+        for record_key in (row.fetch and row.fetch.raw_key, page and page.text_key):
+            if record_key:
+                assert record_key.offset + record_key.length <= committed[record_key.segment]
+                assert read_record(world.raw.read(record_key)).field("WARC-Target-URI") == row.url
+
+
+def _assert_memory(world: World) -> None:
+    """After an orderly end no unit is reserved, and of the hosts only those with URLs ready are in memory."""
+    frontier, stages = world.life.stages.frontier, world.life.stages
+    if not world.life.crawl.clean:
+        return
+    assert stages.store.is_settled
+    if frontier.in_flight:
+        return  # stopped with contacts dropped: what they held went with the process
+    assert frontier.budget.reserved == 0
+    for host in frontier.hosts.values():
+        assert host.budget.reserved == 0, host
+        assert host.tally.ready, host
+
+
+def assert_polite(world: World) -> None:
+    """One contact a host, `delay_s` after the last ended; one begin an address every `per_address_delay_s`; all logged.
+
+    A kill ends a contact for us; what was in flight is followed by the delay from the next start.
+    """
+    assert [(begun.url, begun.address) for begun in world.contacts.begun] == [
+        (exchange.url, exchange.address) for exchange in world.web.exchanges
+    ]
+    options = world.life.config
+    for contacts in _grouped(world.web.exchanges, by_address=False):
+        for one, two in pairwise(contacts):
+            ended_at = one.ended_at if one.ended_at is not None else _next_birth(world, one.began_at)
+            assert two.began_at >= ended_at + options.delay_s - CLOCK_S, (one, two)
+    for contacts in _grouped(world.web.exchanges, by_address=True):
+        for one, two in pairwise(contacts):
+            if _next_birth(world, one.began_at) > two.began_at:  # the address's gap is not remembered over a restart
+                assert two.began_at >= one.began_at + options.per_address_delay_s - CLOCK_S, (one, two)
+
+
+def _grouped(exchanges: list[Exchange], *, by_address: bool) -> list[list[Exchange]]:
+    groups: dict[str, list[Exchange]] = {}
+    for exchange in exchanges:
+        groups.setdefault(exchange.address if by_address else exchange.host, []).append(exchange)
+    return list(groups.values())
+
+
+def _next_birth(world: World, after_s: float) -> float:
+    return min((life.began_at for life in world.lives if life.began_at > after_s), default=float("inf"))

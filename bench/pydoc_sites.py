@@ -202,7 +202,7 @@ http {{
   log_format lines escape=json '["$host","$request_uri",$status,"$http_user_agent"]';
   access_log {run}/access.log lines;
   # text/html is always among the types of gzip; naming it would be warned about
-  gzip on; gzip_types text/plain; gzip_min_length 256;
+  gzip {gzip}; gzip_types text/plain; gzip_min_length 256;
   server_names_hash_bucket_size 128;
 {servers}
 }}
@@ -231,8 +231,11 @@ def _free_port() -> int:
 
 
 @contextlib.contextmanager
-def serve(sites: Sequence[Site]) -> Iterator[Served]:
-    """nginx on 127.0.0.1 with a server for each site and gzip on, stopped by its own pid. Raises SetupFailed."""
+def serve(sites: Sequence[Site], *, gzip: bool = True) -> Iterator[Served]:
+    """nginx on 127.0.0.1 with a server for each site, stopped by its own pid. Raises SetupFailed.
+
+    With gzip, pages are compressed and chunked; without, they come as they lie, with a Content-Length.
+    """
     program = _nginx()
     CACHE.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=CACHE, prefix="nginx-") as run:
@@ -242,7 +245,7 @@ def serve(sites: Sequence[Site]) -> Iterator[Served]:
         )
         config = Path(run) / "nginx.conf"
         user = "user root;" if os.geteuid() == 0 else ""  # else its workers, being nobody, may not read the files
-        config.write_text(_CONFIG.format(run=run, servers=servers, user=user))
+        config.write_text(_CONFIG.format(run=run, servers=servers, user=user, gzip="on" if gzip else "off"))
         words = [program, "-p", run, "-e", f"{run}/error.log", "-c", str(config)]
         with subprocess.Popen(words, stdin=subprocess.DEVNULL) as process:
             try:

@@ -12,7 +12,7 @@ from gossamer.core.admission import INSIDE, Admissibility
 from gossamer.core.backoff import RetryRules
 from gossamer.core.budget import Budget, Ceilings
 from gossamer.core.messages import Parsed, ParseJob
-from gossamer.core.outcome import Redirected
+from gossamer.core.outcome import Failed, Outcome, Reason, Redirected
 from gossamer.core.rows import (
     HISTORY_MAX,
     OPEN_STATES,
@@ -60,6 +60,7 @@ class Posting:
     captured: list[ParseJob] = field(default_factory=list)
     released: list[tuple[HostQueue, bytes]] = field(default_factory=list)
     found: list[tuple[HostQueue, bytes]] = field(default_factory=list)
+    waiting: list[bytes] = field(default_factory=list)
     segments: dict[str, int] = field(default_factory=dict)
 
 
@@ -127,12 +128,15 @@ class Ledger:
                 self._enqueue(posting, key, row, "due again")
             self._waiting_cursor = stored
         self.next_due_at = posting.at if len(due) >= limit else self._first_due_at(after=stop)
+        for place in posting.waiting:  # of this batch: the scans above can't see them yet
+            self._expect(place)
 
     # One event each.
 
     def _settle(self, posting: Posting, event: Settled) -> None:
         host, entry, row = event.host, event.entry, event.entry.row
-        following = next_state(event.outcome, row.attempts, event.at, self._rules.retry, self._rng.random())
+        outcome = self._unless_circle(event.outcome, row)
+        following = next_state(outcome, row.attempts, event.at, self._rules.retry, self._rng.random())
         posting.batch.delete(Family.READY, entry.ready_key)
         posting.released.append((host, entry.ready_key))
         host.tally.ready -= 1
@@ -142,12 +146,19 @@ class Ledger:
         if event.facts is not None:
             self.crawl.counters.wire_bytes += event.facts.wire_bytes
         if following.state is State.WAITING:
-            posting.batch.put(Family.WAITING, waiting_key(self.crawl.number, following.due_at, entry.key), b"")
-            self.next_due_at = min(self.next_due_at, following.due_at)
+            place = waiting_key(self.crawl.number, following.due_at, entry.key)
+            posting.batch.put(Family.WAITING, place, b"")
+            posting.waiting.append(place)
+            self._expect(place)
         elif following.state is State.CAPTURED:
             self._capture(posting, entry.key, row)
-        elif isinstance(event.outcome, Redirected):
-            self._follow(posting, entry.key, row, event.outcome)
+        elif isinstance(outcome, Redirected):
+            self._follow(posting, entry.key, row, outcome)
+
+    def _expect(self, place: bytes) -> None:
+        """A URL waits there: the next promotion is no later, and its scan begins no further on."""
+        self._waiting_cursor = min(self._waiting_cursor, place)
+        self.next_due_at = min(self.next_due_at, split_waiting_key(place)[0])
 
     def _pay(self, host: HostQueue, row: UrlRow, following: NextState) -> None:
         """Budgets count stored pages; sitemaps are none."""
@@ -169,6 +180,20 @@ class Ledger:
         sequence = self._next_sequence()
         posting.batch.put(Family.CAPTURES, capture_key(self.crawl.number, sequence), dump(capture))
         posting.captured.append(ParseJob(sequence, capture))
+
+    def _unless_circle(self, outcome: Outcome, row: UrlRow) -> Outcome:
+        """A failure where a redirect leads back into its own chain (RFC 9110 15.4); `seen` would drop it in silence."""
+        if not isinstance(outcome, Redirected) or not row.redirects:
+            return outcome
+        target = link_keys([Url(outcome.target)])[0]
+        if row.kind is Kind.SITEMAP:
+            target = _sitemap_key(target)
+        above = row
+        for _ in range(row.redirects):  # at most CHAIN_MAX
+            if above.via == target:
+                return Failed(outcome.status, Reason.REDIRECT_LOOP)
+            above = self._url_row(above.via)
+        return outcome
 
     def _follow(self, posting: Posting, key: bytes, row: UrlRow, outcome: Redirected) -> None:
         """A redirect's target is a URL of its own, through the same gate as any link."""

@@ -40,6 +40,9 @@ from gossamer.stages.frontier import Frontier
 from gossamer.stages.host_queue import HostQueue
 from gossamer.stages.recent_keys import RecentKeys
 
+SITEMAP_DEPTH_MAX = 5
+"""Indexes of indexes below the sitemap that robots.txt names. sitemaps.org knows one level."""
+
 
 @dataclass(frozen=True, slots=True)
 class LedgerRules:
@@ -265,14 +268,25 @@ class Ledger:
             self._refuse(verdict, count)
         host = self._host(posting, event.key, row.url)
         self._move(posting, host, event.key, row, NextState(State.FETCHED, row.reason, row.attempts))
-        self._admit_found(posting, event)
+        self._admit_found(posting, event, row)
 
-    def _admit_found(self, posting: Posting, event: Parsed) -> None:
+    def _admit_found(self, posting: Posting, event: Parsed, row: UrlRow) -> None:
         """A link is one hop away; what a sitemap names counts as one hop too; nested sitemaps as a chain."""
         how = "link" if event.kind is Kind.PAGE else "sitemap"
         pages, nested = event.pages, event.sitemaps
         self._admit(posting, Discovered(pages.urls, pages.keys, Kind.PAGE, event.hop + 1, how, event.key))
+        if nested.urls and self._sitemap_depth(row) >= SITEMAP_DEPTH_MAX:
+            self._refuse("sitemap-too-deep", len(nested.urls))
+            return
         self._admit(posting, Discovered(nested.urls, nested.keys, Kind.SITEMAP, event.hop, "sitemap-index", event.key))
+
+    def _sitemap_depth(self, row: UrlRow) -> int:
+        """How many indexes lead from robots.txt to this sitemap. No ceiling of pages ends a chain of them."""
+        depth = 0
+        while row.how in ("sitemap-index", "redirect") and depth < SITEMAP_DEPTH_MAX:
+            depth += row.how == "sitemap-index"
+            row = self._url_row(row.via)
+        return depth
 
     def _parse_failed(self, posting: Posting, event: ParseFailed) -> None:
         posting.batch.delete(Family.CAPTURES, capture_key(self.crawl.number, event.job.sequence))

@@ -90,7 +90,7 @@ class Store:
         """Commit groups until stopped. Raises StoreCorrupt when the state can no longer be written."""
         while True:
             await self._alarm.wait(self._until_due())
-            if not self._is_stopping and len(self._events) < GROUP_MAX:
+            if self._events and not self._is_stopping and len(self._events) < GROUP_MAX:
                 await self._clock.sleep_until(self._clock.monotonic() + GROUP_WINDOW_S)
             while self._events or self._is_due():
                 await self.commit_group()

@@ -65,11 +65,18 @@ class RocksPartitionStore:
 
     def get(self, family: Family, key: bytes) -> bytes | None:
         """See `ports.partition_store.PartitionStore`."""
-        return self._families[family].get(key)
+        try:
+            found: bytes | None = self._families[family].get(key)
+        except Exception as error:
+            raise _fault(self._directory, error) from error
+        return found
 
     def get_many(self, family: Family, keys: Sequence[bytes]) -> list[bytes | None]:
         """See `ports.partition_store.PartitionStore`. About 0.4 µs a key from memory."""
-        found: list[bytes | None] = self._families[family].get(list(keys)) or []
+        try:
+            found: list[bytes | None] = self._families[family].get(list(keys)) or []
+        except Exception as error:
+            raise _fault(self._directory, error) from error
         return found
 
     def contains_many(self, family: Family, keys: Sequence[bytes]) -> list[bool]:
@@ -85,6 +92,8 @@ class RocksPartitionStore:
         while rows.valid():
             yield rows.key(), rows.value()
             rows.next()
+        with _translated(self._directory):
+            rows.status()  # a damaged block ends the rows just as their end does
 
     def batch(self) -> Batch:
         """See `ports.partition_store.PartitionStore`."""
@@ -122,12 +131,16 @@ def _translated(directory: Path) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        text = str(error)
-        if "No space left" in text or "NoSpace" in text or "Space limit" in text:
-            raise StoreFull(f"{directory}: no space left on the disk") from error
-        if "lock" in text.lower():
-            raise StoreLocked(f"{directory} is held by another process") from error
-        raise StoreCorrupt(f"{directory}: {text}") from error
+        raise _fault(directory, error) from error
+
+
+def _fault(directory: Path, error: Exception) -> StoreFull | StoreLocked | StoreCorrupt:
+    text = str(error)
+    if "No space left" in text or "NoSpace" in text or "Space limit" in text:
+        return StoreFull(f"{directory}: no space left on the disk")
+    if "/LOCK: " in text:
+        return StoreLocked(f"{directory} is held by another process")
+    return StoreCorrupt(f"{directory}: {text}")
 
 
 def _database_options() -> Options:

@@ -1,4 +1,4 @@
-"""What goes wrong with a data directory, as one sentence and the exit code of INTERFACES. The one place that maps it."""
+"""What goes wrong with a data directory, as one sentence and the exit code of INTERFACES; mapped here only."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,7 +21,8 @@ class MachineFailed(click.ClickException):
 def named_faults(data: Path) -> Iterator[None]:
     """Raise what happens to `data` inside as a usage error (2) or as the machine's failure (3)."""
     try:
-        yield
+        with _one_of_group():
+            yield
     except DirectoryInUse as busy:
         raise click.UsageError(
             f"{busy}; look with `gossamer status --data {data}`, end it with `gossamer stop`"
@@ -32,3 +33,18 @@ def named_faults(data: Path) -> Iterator[None]:
         raise MachineFailed(str(failed)) from failed
     except OSError as failed:
         raise MachineFailed(f"{failed.filename or data}: {failed.strerror or failed}") from failed
+
+
+@contextmanager
+def _one_of_group() -> Iterator[None]:
+    """Stages run in task groups, which make a group of what one of them raises: the first that we know is it."""
+    try:
+        yield
+    except ExceptionGroup as group:
+        known = group.subgroup((NoRoom, StoreCorrupt, StoreLocked, OSError))
+        if known is None:
+            raise
+        fault: Exception = known
+        while isinstance(fault, ExceptionGroup):
+            fault = fault.exceptions[0]
+        raise fault from group

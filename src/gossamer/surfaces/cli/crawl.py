@@ -60,11 +60,11 @@ async def _crawl(order: Order, installation: Installation) -> int:
     opening = open_crawl(installation.crawls, order.seeds, options, new=order.new, now=wall_time())
     if not opening.crawl.seeds:
         raise click.UsageError("no seed given, and no crawl to go on with; write: gossamer crawl https://example.com/")
-    _say_opening(opening, order)
-    installation.directory.resolved_config.write_text(tomli_w.dumps(options), encoding="utf-8")
     async with open_crawl_stages(installation, opening.crawl, order.config, _say) as open_:
         if opening.is_new:
             await _check_names(open_, order)
+        _say_opening(opening, order)
+        installation.directory.resolved_config.write_text(tomli_w.dumps(options), encoding="utf-8")
         return await _run(open_, opening, order, installation)
 
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,17 +35,17 @@ def environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith("GOSSAMER_")}
 
 
-def gossamer(*words: str, cwd: Path, timeout_s: float = RUN_MAX_S, **variables: str) -> Done:
+def gossamer(*words: str, cwd: Path, variables: Mapping[str, str] | None = None) -> Done:
     """Run a command to its end. `cwd` is a directory without a gossamer.toml, or with the one that is meant."""
     began = time.monotonic()
     done = subprocess.run(
         [PROGRAM, *words],
         cwd=cwd,
-        env=environment() | variables,
+        env=environment() | dict(variables or {}),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=timeout_s,
+        timeout=RUN_MAX_S,
         check=False,
     )
     return Done(done.returncode, done.stdout, done.stderr, time.monotonic() - began)

@@ -10,9 +10,10 @@ from bench.pydoc_sites import Walk
 from tests.e2e.archives import assert_indexed, assert_warcio_approves, raw_segments, text_segments
 from tests.e2e.docs import BRISK, Few
 from tests.e2e.gossamer_command import assert_verified, by_outcome, gossamer, living
+from tests.e2e.lab import lab_words
 
 from gossamer.testing.lab_hosts import LabConfig, Profile
-from gossamer.testing.lab_process import LabDescription, LabOptions, running_lab
+from gossamer.testing.lab_process import LabOptions, running_lab
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
@@ -82,8 +83,3 @@ def test_a_stop_from_another_terminal_is_a_stop(few: Few, walk: Walk) -> None:
         assert "is stopped" in life.err()
     assert few.goes_on().code == 0
     few.assert_whole(walk)
-
-
-def lab_words(lab: LabDescription) -> list[str]:
-    routes = [word for rule in lab.connect_to for word in ("--connect-to", rule)]
-    return ["crawl", *lab.seeds, *routes, "--allow-address", lab.allow_address]

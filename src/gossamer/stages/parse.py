@@ -6,7 +6,8 @@ died is tried again one by one, so that a poison page costs its neighbours nothi
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 
 from gossamer.core.messages import ParseJob
 from gossamer.core.rows import CaptureRow, capture_key, load, split_capture_key
@@ -25,13 +26,46 @@ CALLS_PER_PARSER = 2
 """Batches under way with one parser, so that it never waits for its next."""
 
 
+class Lane:
+    """A parser, with at most CALLS_PER_PARSER calls under way, or one that has it to itself."""
+
+    def __init__(self, parser: Parser) -> None:
+        self.parser = parser
+        self._gate = asyncio.Lock()
+        self._calls = asyncio.Semaphore(CALLS_PER_PARSER)
+
+    @asynccontextmanager
+    async def shared(self) -> AsyncIterator[None]:
+        """Beside other calls: a death takes them all."""
+        async with self._gate:
+            await self._calls.acquire()
+        try:
+            yield
+        finally:
+            self._calls.release()
+
+    @asynccontextmanager
+    async def alone(self) -> AsyncIterator[None]:
+        """With no other call under way: who dies now died of this one."""
+        taken = 0
+        try:
+            async with self._gate:
+                while taken < CALLS_PER_PARSER:
+                    await self._calls.acquire()
+                    taken += 1
+                yield
+        finally:
+            for _ in range(taken):
+                self._calls.release()
+
+
 class Parse:
     """Feeds the parsers."""
 
     def __init__(self, store: PartitionStore, ledger_store: Store, parsers: Sequence[Parser], crawl: int) -> None:
         self._partition = store
         self._store = ledger_store
-        self._parsers = parsers
+        self._lanes = [Lane(parser) for parser in parsers]
         self._crawl = crawl
         self._window: deque[ParseJob] = deque()
         self._last_read = -1
@@ -58,9 +92,11 @@ class Parse:
     def captured(self, jobs: list[ParseJob]) -> None:
         """These captures are durable now."""
         self.pending += len(jobs)
+        # The store shows a batch a moment before it is durable: a refill may have read some of these already.
+        jobs = [job for job in jobs if job.sequence > self._last_read]
         if self._is_all_read and len(self._window) + len(jobs) <= WINDOW_MAX:
             self._window.extend(jobs)
-            self._last_read = jobs[-1].sequence
+            self._last_read = jobs[-1].sequence if jobs else self._last_read
         else:
             self._is_all_read = False
         self._ready.set()
@@ -73,37 +109,45 @@ class Parse:
     async def run(self) -> None:
         """Parse until stopped."""
         async with asyncio.TaskGroup() as calls:
-            for parser in self._parsers:
+            for lane in self._lanes:
                 for _ in range(CALLS_PER_PARSER):
-                    calls.create_task(self._feed(parser))
+                    calls.create_task(self._feed(lane))
 
-    async def _feed(self, parser: Parser) -> None:
+    async def _feed(self, lane: Lane) -> None:
         while not self._is_stopping:
             jobs = self._next_batch()
             if not jobs:
                 self._ready.clear()
                 await self._ready.wait()
                 continue
-            await self._parse(parser, jobs)
+            await self._parse(lane, jobs)
 
-    async def _parse(self, parser: Parser, jobs: list[ParseJob]) -> None:
+    async def _parse(self, lane: Lane, jobs: list[ParseJob]) -> None:
         try:
-            parsed = await parser.parse(jobs)
+            async with lane.shared():
+                parsed = await lane.parser.parse(jobs)
         except ParserDied:
-            for job in jobs:
-                await self._parse_alone(parser, job)
+            async with lane.alone():
+                for job in jobs:
+                    await self._parse_alone(lane.parser, job)
             return
         for page in parsed:
             self._store.submit(page)
         self.pending -= len(parsed)
 
     async def _parse_alone(self, parser: Parser, job: ParseJob) -> None:
-        try:
-            parsed = await parser.parse([job])
-        except ParserDied as died:
-            self._store.submit(ParseFailed(job, str(died)))
-        else:
-            self._store.submit(parsed[0])
+        """A parser can't keep a text on a full disk: then it is the disk's fault, and the capture waits for room."""
+        while True:
+            try:
+                parsed = await parser.parse([job])
+            except ParserDied as died:
+                if self._store.room.for_leases:
+                    self._store.submit(ParseFailed(job, str(died)))
+                    break
+                await self._store.wait_for_room()
+            else:
+                self._store.submit(parsed[0])
+                break
         self.pending -= 1
 
     def _next_batch(self) -> list[ParseJob]:

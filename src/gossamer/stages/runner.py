@@ -13,12 +13,16 @@ from gossamer.stages.frontier import Frontier, Lease, Verdict
 from gossamer.stages.parse import Parse
 from gossamer.stages.store import Store
 
-GRACE_S = 10.0
+GRACE_S = 8.0
 """How long a stop waits for contacts under way; then they are dropped and their URLs stay queued."""
+PARSE_GRACE_S = 1.0
+"""How long it then waits for the parsers: an honest batch takes some 10 ms. Whole, a stop takes less than 10 s."""
 BACKLOG_MAX = 2_048
 """Events waiting for a commit above which nothing is leased."""
 LOOK_S = 1.0
-"""The dispatcher looks around at least this often (disk space, budgets)."""
+"""How often a full disk is looked at: nobody rings when it has room again."""
+IDLE_LOOK_S = 60.0
+"""The dispatcher looks around at least this often. Everything else that can end its wait rings."""
 
 
 class End(StrEnum):
@@ -67,19 +71,30 @@ class Runner:
         self._alarm.ring()
 
     async def run(self) -> End:
-        """Crawl. On return everything that was learned is durable; on an exception all but the last moments."""
+        """Crawl. On return everything that was learned is durable; on an exception all but the last moments.
+
+        Raises StoreCorrupt, StoreFull.
+        """
+        try:
+            return await self._run()
+        except BaseExceptionGroup as group:
+            raise _first(group) from group
+
+    async def _run(self) -> End:
         stages = self._stages
         async with asyncio.TaskGroup() as writers:
             writers.create_task(stages.store.run(), name="store")
             async with asyncio.TaskGroup() as readers:
-                readers.create_task(stages.parse.run(), name="parse")
+                parsing = readers.create_task(stages.parse.run(), name="parse")
                 end = await self._fetch_all()
                 stages.parse.stop()
+                await asyncio.wait((parsing,), timeout=PARSE_GRACE_S)
+                parsing.cancel()  # a capture that keeps its parser busy stays in the queue
             stages.store.stop()
         return end
 
     async def _fetch_all(self) -> End:
-        contacts: set[asyncio.Task[None]] = set()
+        contacts: dict[asyncio.Task[None], None] = {}  # in order, so that a simulated stop is the same each time
         async with asyncio.TaskGroup() as group:
             while (end := self._end()) is None:
                 self._lease(group, contacts)
@@ -90,7 +105,7 @@ class Runner:
                 contact.cancel()
         return end
 
-    def _lease(self, group: asyncio.TaskGroup, contacts: set[asyncio.Task[None]]) -> None:
+    def _lease(self, group: asyncio.TaskGroup, contacts: dict[asyncio.Task[None], None]) -> None:
         frontier, store = self._stages.frontier, self._stages.store
         while self._may_lease():
             lease = frontier.next_lease()
@@ -100,8 +115,8 @@ class Runner:
                 store.submit(Settled(lease.host, lease.entry, lease.outcome, self._clock.now()))
                 continue
             contact = group.create_task(self._contact(lease))
-            contacts.add(contact)
-            contact.add_done_callback(contacts.discard)
+            contacts[contact] = None
+            contact.add_done_callback(contacts.pop)
 
     async def _contact(self, lease: Lease) -> None:
         with suppress(asyncio.CancelledError):  # dropped after the grace time: the URL is still in READY
@@ -120,7 +135,8 @@ class Runner:
 
     async def _wait(self) -> None:
         wake_at = self._stages.frontier.wake_at if self._may_lease() else None
-        wait_s = LOOK_S if wake_at is None else min(LOOK_S, wake_at - self._clock.monotonic())
+        look_s = IDLE_LOOK_S if self._stages.store.room.for_leases else LOOK_S
+        wait_s = look_s if wake_at is None else min(look_s, wake_at - self._clock.monotonic())
         if wait_s <= 0:
             await asyncio.sleep(0)  # more decisions are due than one call makes: let the others run in between
         else:
@@ -140,3 +156,9 @@ class Runner:
         nothing_waits = stages.frontier.wake_at is None and stages.store.ledger.next_due_at == float("inf")
         # What is left belongs to hosts whose own ceilings are reached.
         return End.BUDGET_SPENT if nothing_waits else None
+
+
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """What went wrong first. The task groups are ours, the caller knows the fault by its own type."""
+    fault = group.exceptions[0]
+    return _first(fault) if isinstance(fault, BaseExceptionGroup) else fault

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from gossamer.core.messages import ParseJob
 from gossamer.ports.clock import Clock
 from gossamer.ports.partition_store import PartitionStore, StoreFull
-from gossamer.ports.segments import SegmentSync
+from gossamer.ports.segments import DiskFull, SegmentSync
 from gossamer.stages.alarm import Alarm
 from gossamer.stages.capture import CaptureWriter
 from gossamer.stages.events import Event
@@ -28,6 +28,8 @@ GROUP_WINDOW_S = 0.03
 """How long the first event of a group waits for others: the price of a sync is shared, a page waits little."""
 FULL_PAUSE_S = 1.0
 """How often a full disk is looked at again."""
+FULL_STOP_S = 1.0
+"""How long a stop waits for space; what can't be committed by then is fetched or parsed again next time."""
 
 
 @dataclass(slots=True)
@@ -58,6 +60,7 @@ class Store:
         self._events: list[Event] = []
         self._alarm = Alarm()
         self._is_stopping = False
+        self._gives_up_at = float("inf")
         self._is_committing = False
         self.ledger = ledger
         self.room = durable.room
@@ -82,12 +85,13 @@ class Store:
         self._alarm.ring()
 
     def stop(self) -> None:
-        """Let `run` end once everything reported is durable."""
+        """Let `run` end once everything reported is durable, or the disk has been full for too long."""
         self._is_stopping = True
+        self._gives_up_at = self._clock.monotonic() + FULL_STOP_S
         self._alarm.ring()
 
     async def run(self) -> None:
-        """Commit groups until stopped. Raises StoreCorrupt when the state can no longer be written."""
+        """Commit groups until stopped. Raises StoreCorrupt, and StoreFull when the disk is full at a stop."""
         while True:
             await self._alarm.wait(self._until_due())
             if self._events and not self._is_stopping and len(self._events) < GROUP_MAX:
@@ -108,25 +112,33 @@ class Store:
             self.ledger.promote_due(posting)
         self.ledger.close(posting)
         self._is_committing = True
-        await self._durable.segments.sync(posting.segments.keys())
-        await self._commit(posting)
+        await self._keep(posting)
         self._is_committing = False
         self._frontier.settled(posting.released, posting.found, posting.dirty.values())
         if posting.captured:
             self.listeners.captured(posting.captured)
         self.listeners.committed()
 
-    async def _commit(self, posting: Posting) -> None:
-        """However long the disk stays full: the same batch later is the same state."""
+    async def wait_for_room(self) -> None:
+        """Return once pages may be asked for again."""
+        while not self.room.for_leases:
+            await self._clock.sleep_until(self._clock.monotonic() + FULL_PAUSE_S)
+
+    async def _keep(self, posting: Posting) -> None:
+        """However long the disk stays full: the same batch later is the same state. Raises StoreFull at a stop."""
         while True:
             if self.room.for_commits:
                 try:
+                    await self._durable.segments.sync(posting.segments.keys())
                     await self._durable.partition.commit(posting.batch)
-                except StoreFull:
+                except (DiskFull, StoreFull):
                     self.room.is_full()
                 else:
                     return
-            await self._clock.sleep_until(self._clock.monotonic() + FULL_PAUSE_S)
+            now = self._clock.monotonic()
+            if now >= self._gives_up_at:
+                raise StoreFull("the disk is full: what came last is not saved, and will be fetched again")
+            await self._clock.sleep_until(min(now + FULL_PAUSE_S, self._gives_up_at))
 
     def _until_due(self) -> float | None:
         due_at = self.ledger.next_due_at

@@ -1,5 +1,6 @@
 """A parser process: the composition root of the child. Reads batches from stdin, writes results to stdout until EOF."""
 
+import gc
 import os
 import signal
 import sys
@@ -26,6 +27,8 @@ def main() -> None:
     if first is None:
         return
     parser = parser_of(decode_plan(first))
+    gc.freeze()
+    gc.set_threshold(50_000)  # a page makes thousands of tuples and no cycles
     while (frame := read_frame(pipe)) is not None:
         try:
             write_frame(results, [parser.parse(job) for job in decode_jobs(frame)])

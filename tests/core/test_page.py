@@ -29,7 +29,7 @@ def test_a_page_is_told_in_one_go() -> None:
         noindex=True,
         nofollow=True,
         links=page.links,
-        text="Grüße\nWort",
+        text="Grüße\n\nWort",
         content_hash=content_hash("Grüße Wort"),
     )
     assert outlinks(page) == [

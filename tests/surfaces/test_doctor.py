@@ -48,7 +48,7 @@ def test_json_has_all_checks_and_the_versions_of_all_libraries(here: Path) -> No
     document = json.loads(asked("--json").stdout)
     assert document["ok"] is True
     assert len(document["findings"]) == len(CHECKS)
-    assert {"rocksdict", "selectolax", "uvloop"} <= document["libraries"].keys()
+    assert {"rocksdict", "turbohtml", "uvloop"} <= document["libraries"].keys()
     assert all(document["libraries"].values())
 
 

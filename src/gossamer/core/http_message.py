@@ -23,6 +23,8 @@ _CHUNK_SIZE = re.compile(rb"[ \t]*0*([0-9a-fA-F]{0,15})(?=[ \t;\r]|\Z)")
 _PLAIN_CHUNK_SIZE = re.compile(rb"([1-9a-fA-F][0-9a-fA-F]{0,7})\r\n")
 # RFC 9110 5.5: CR, LF or NUL inside a value become spaces.
 _FORBIDDEN_IN_VALUE = {0: " ", 10: " ", 13: " "}
+# A head as nearly all are: a name, a colon and a value of visible ASCII in every line, each ended by CR LF.
+_PLAIN_HEAD = re.compile(rb"[ -~]+\r\n(?:[!#-'*-.0-9A-Z^-z|~]++:[\t -~]*+\r\n)*+\r\n")
 _BODYLESS = frozenset({204, 304})
 
 
@@ -79,6 +81,9 @@ def parse_head(head: bytes) -> tuple[int, Fields] | None:
 
 def parse_fields(head: bytes) -> Fields:
     """The fields below the first line of `head`, read as `parse_head` says."""
+    if _PLAIN_HEAD.fullmatch(head):
+        plain = head.decode("ascii").split("\r\n")
+        return tuple([(name.lower(), value.strip(" \t")) for name, _, value in [x.partition(":") for x in plain[1:-2]]])
     fields: list[tuple[str, str]] = []
     lines = iter(head.decode("latin-1").split("\n"))
     next(lines, None)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from gossamer.core.charset import decode_text, to_utf8
+from gossamer.core.charset import decode_html, decode_text
 from gossamer.core.fingerprint import content_hash
-from gossamer.core.html import Elements, Outlink, RobotsFacts, header_robots, html_facts, parse_tree
+from gossamer.core.html import Outlink, RobotsFacts, header_robots, html_facts, parse_document
 from gossamer.core.text import full_text, main_text
 from gossamer.core.url import Url, UrlFault, normalize_links
 
@@ -85,12 +85,11 @@ def parse_page(body: bytes, url: str, fields: Mapping[str, str], options: ParseO
 
 
 def _html_page(body: bytes, url: str, content_type: str | None, robots: RobotsFacts, options: ParseOptions) -> Page:
-    charset, utf8 = to_utf8(body, content_type)
-    root = parse_tree(utf8)
-    elements = Elements(root)
-    facts = html_facts(root, elements, url, options.agent)
+    charset, source = decode_html(body, content_type)
+    document = parse_document(source)
+    facts = html_facts(document, url, options.agent)
     robots |= facts.robots
-    text = full_text(root, elements.hidden)
+    text = full_text(document)
     return Page(
         kind=PageKind.HTML,
         base=facts.base,
@@ -103,7 +102,7 @@ def _html_page(body: bytes, url: str, content_type: str | None, robots: RobotsFa
         links=facts.links,
         links_cut=facts.links_cut,
         text="" if options.text is TextKind.NONE else text,
-        main_text=main_text(utf8) if options.text is TextKind.MAIN else "",
+        main_text=main_text(document) if options.text is TextKind.MAIN else "",
         content_hash=content_hash(text),
     )
 

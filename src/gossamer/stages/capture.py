@@ -1,6 +1,7 @@
 """Answers into WARC records: the one place where an exchange becomes bytes on disk."""
 
 from datetime import UTC, datetime
+from functools import lru_cache
 from random import Random
 
 from gossamer.core.cdxj import CdxEntry
@@ -9,6 +10,12 @@ from gossamer.core.rows import CaptureKey
 from gossamer.core.warc import CapturedExchange, exchange_records
 from gossamer.ports.segments import Segments
 from gossamer.ports.web import Response
+
+
+@lru_cache(64)
+def _second(at: int) -> str:
+    """14 digits in UTC, as CDX files write a moment."""
+    return datetime.fromtimestamp(at, UTC).strftime("%Y%m%d%H%M%S")
 
 
 class CaptureWriter:
@@ -39,7 +46,7 @@ class CaptureWriter:
         )
         entry = CdxEntry(
             url=url,
-            timestamp=datetime.fromtimestamp(at, UTC).strftime("%Y%m%d%H%M%S"),
+            timestamp=_second(int(at)),
             mime=(field_values(answer.fields, "content-type") or [""])[0],
             status=answer.status,
             digest=records.payload_digest,

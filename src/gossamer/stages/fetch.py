@@ -85,7 +85,7 @@ class Fetch:
             self._end(lease, address, began_at)
             return
         start_at = self._slot(lease, address)
-        if start_at > self._around.clock.monotonic():
+        if lease.host.slot is not None:
             self._around.frontier.postpone(lease, start_at)
             return
         lease.host.row.address = address
@@ -116,11 +116,9 @@ class Fetch:
     def _slot(self, lease: Lease, address: str) -> float:
         """When this contact may begin: a reserved moment of the address, kept when it was postponed for it."""
         now = self._around.clock.monotonic()
-        held = lease.host.slot
-        lease.host.slot = None
-        if held is not None and held[0] == address and held[1] <= now:
-            return held[1]
-        start_at = self._gap.reserve(address, now)
+        held, lease.host.slot = lease.host.slot, None
+        reserved_at = held[1] if held and held[0] == address else self._gap.reserve(address, now)
+        start_at = self._gap.begin(address, reserved_at, now)
         if start_at > now:
             lease.host.slot = (address, start_at)
         return start_at

@@ -1,5 +1,7 @@
 """The accounts: every URL in one state through retries, redirects, sitemaps and several events in one batch."""
 
+from typing import Any
+
 import pytest
 
 from gossamer.core.outcome import Reason
@@ -14,7 +16,7 @@ SPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 LOST = failing(Reason.CONNECTION_LOST)
 
 
-def unpaced(*seeds: str, **options: object) -> World:
+def unpaced(*seeds: str, **options: Any) -> World:
     """No delays, no robots.txt: only the ladder of the URL is left."""
     return World(
         *seeds, scope="any", robots="off-for=a.test,b.test", delay_s=0, delay_factor=0, per_address_delay_s=0, **options
@@ -133,7 +135,7 @@ def test_each_answer_finds_its_state() -> None:
 # Sitemaps.
 
 
-def with_sitemap(text: str, **options: object) -> World:
+def with_sitemap(text: str, **options: Any) -> World:
     world = World(A, delay_s=0, delay_factor=0, per_address_delay_s=0, **options)
     world.web.robots("a.test", f"Sitemap: {A}map.xml")
     world.web.answers |= {A: page(), f"{A}map.xml": plain(text, "application/xml")}

@@ -32,7 +32,7 @@ from gossamer.core.rows import (
 from gossamer.core.url import Url, host_of, link_keys
 from gossamer.core.warc import CapturedExchange, ExtractedText, conversion_record, exchange_records, warcinfo_record
 from gossamer.ports.partition_store import Family, PartitionStore
-from gossamer.stages.events import Discovered, Event, RobotsLearned, Settled
+from gossamer.stages.events import Discovered, Event, HostChanged, Settled
 from gossamer.stages.frontier import Frontier, FrontierRules
 from gossamer.stages.host_queue import Entry
 from gossamer.stages.ledger import Ledger, LedgerRules
@@ -115,7 +115,9 @@ class StoredCrawl:
         host = self.frontier.host(key_of(Url(origin + "/"), Kind.PAGE)[:8], host_of(Url(origin + "/")))
         body_key = b"robots-of-" + origin.encode() if body else b""
         host.row.origins[origin] = OriginRow(after_answer(UNKNOWN_COPY, answer, self.clock.now()), body_key)
-        return self.post(RobotsLearned(host, body_key, body))
+        if body_key:
+            host.bodies[body_key] = body
+        return self.post(HostChanged(host))
 
     def settle(
         self, url: str, outcome: Outcome, facts: FetchFacts | None = None, *, failed_before: int = 0

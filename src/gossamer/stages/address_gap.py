@@ -1,36 +1,56 @@
 """A gap per IP address, so that a thousand names on one server are not a thousand clients."""
 
+from dataclasses import dataclass
+
 ADDRESSES_MAX = 100_000
 """Addresses remembered; those whose gap is over are forgotten first, when the limit is reached."""
 
 
+@dataclass(slots=True)
+class _Turns:
+    """`begun_at`: when the last contact began. `next_at`: the first moment that belongs to nobody yet."""
+
+    begun_at: float
+    next_at: float
+
+
 class AddressGap:
-    """Hands out the moments at which a contact with an address may begin, each `gap_s` after the one before."""
+    """Hands out the moments at which contacts with an address may begin, `gap_s` apart. Monotonic seconds.
+
+    Who may not begin now gets a moment of its own, so that those who wait come back one by one and not all at once.
+    """
 
     def __init__(self, gap_s: float) -> None:
         self.gap_s = gap_s
-        self._next_at: dict[str, float] = {}
-        self._began_at: dict[str, float] = {}
+        self._turns: dict[str, _Turns] = {}
 
-    def reserve(self, address: str, now: float) -> float:
-        """The moment (monotonic seconds, `now` or later) that now belongs to the caller."""
-        if self.gap_s <= 0:
-            return now
-        if len(self._next_at) >= ADDRESSES_MAX:
-            self._next_at = {known: at for known, at in self._next_at.items() if at > now}
-            self._began_at = {known: at for known, at in self._began_at.items() if known in self._next_at}
-        at = max(now, self._next_at.get(address, now))
-        self._next_at[address] = at + self.gap_s
-        return at
+    def __len__(self) -> int:
+        return len(self._turns)
 
-    def begin(self, address: str, reserved_at: float, now: float) -> float:
-        """When the owner of a reserved moment may begin; it begins when that is not after `now`.
+    def take(self, address: str, now: float, held: float | None = None) -> float:
+        """`now`: the contact begins, or the later moment that belongs to the caller from here on, to be `held`.
 
-        Later than reserved where the one before began late (a busy loop): the gap is kept between begins, not plans.
+        Moments that passed unused (a pause, no place among the fetches) are worth nothing where another contact began
+        meanwhile: who held one waits its gap, at the end of the queue unless it was only a trifle late.
         """
         if self.gap_s <= 0:
             return now
-        at = max(reserved_at, self._began_at.get(address, float("-inf")) + self.gap_s)
-        if at <= now:
-            self._began_at[address] = now
+        turns = self._turns.get(address)
+        if turns is None:
+            self._make_room(now)
+            self._turns[address] = _Turns(now, now + self.gap_s)
+            return now
+        free_at = turns.begun_at + self.gap_s
+        is_its_turn = (held is not None and held <= now) or turns.next_at <= now
+        if is_its_turn and free_at <= now:
+            turns.begun_at, turns.next_at = now, max(turns.next_at, now + self.gap_s)
+            return now
+        if held is not None and free_at - now < self.gap_s / 2:
+            return max(held, free_at)
+        at = max(turns.next_at, free_at)
+        turns.next_at = at + self.gap_s
         return at
+
+    def _make_room(self, now: float) -> None:
+        if len(self._turns) >= ADDRESSES_MAX:
+            self._turns = {known: turns for known, turns in self._turns.items() if turns.next_at > now}

@@ -33,12 +33,10 @@ class Discovered:
 
 
 @dataclass(slots=True)
-class RobotsLearned:
-    """The robots.txt copy of a host changed; `body` is stored under `body_key` when there is one."""
+class HostChanged:
+    """Something became known of a host (a contact's end, robots.txt) that no settled URL tells."""
 
     host: HostQueue
-    body_key: bytes = b""
-    body: bytes = b""
 
 
 @dataclass(slots=True)
@@ -49,4 +47,4 @@ class ParseFailed:
     fault: str
 
 
-Event = Settled | Discovered | RobotsLearned | Parsed | ParseFailed
+Event = Settled | Discovered | HostChanged | Parsed | ParseFailed

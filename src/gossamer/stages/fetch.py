@@ -1,5 +1,6 @@
 """One contact after another: take a lease, find the address, keep its gap, log, fetch, and say how it ended."""
 
+from asyncio import CancelledError
 from dataclasses import dataclass
 from random import Random
 from typing import assert_never
@@ -29,7 +30,7 @@ from gossamer.ports.segments import DiskFull
 from gossamer.ports.web import Request, Response, Unanswered, Web
 from gossamer.stages.address_gap import AddressGap
 from gossamer.stages.capture import CaptureWriter
-from gossamer.stages.events import Settled
+from gossamer.stages.events import HostChanged, Settled
 from gossamer.stages.frontier import Frontier, Lease, PageLease, RobotsLease
 from gossamer.stages.robots_fetch import RobotsFetch
 from gossamer.stages.store import Store
@@ -72,24 +73,25 @@ class Fetch:
         self._around = around
         self._rules = rules
         self._gap = gap
-        self._robots = RobotsFetch(around.frontier, around.store, around.clock, rules.agent, sitemaps=rules.sitemaps)
+        self._robots = RobotsFetch(around.frontier, around.store, around.clock, sitemaps=rules.sitemaps)
 
     async def contact(self, lease: Lease) -> None:
         """Carry out one lease to its end; afterwards the host is free again."""
         url = lease.entry.row.url if isinstance(lease, PageLease) else lease.errand.url
-        began_at = self._around.clock.monotonic()
         _, host, port = scheme_host_port(Url(url))
         routed, connect_port = self._rules.routes.route(host, port)
         address = await self._address(lease, routed or host)
+        now = self._around.clock.monotonic()
         if not isinstance(address, str):
-            self._end(lease, address, began_at)
+            self._end(lease, address, now)  # no contact, so nothing whose length would stretch the gap
             return
-        start_at = self._slot(lease, address)
-        if lease.host.slot is not None:
+        start_at = self._slot(lease, address, now)
+        number = self._begin(lease, url, address, connect_port) if start_at <= now else None
+        if number is None:
             self._around.frontier.postpone(lease, start_at)
             return
-        lease.host.row.address = address
-        answer = await self._exchange(lease, url, address, connect_port)
+        request = Request(url=url, address=address, connect_port=connect_port, headers=self._rules.headers)
+        answer = await self._exchange(lease, request, number)
         match answer:
             case Unanswered(reason=reason):
                 self._end(lease, Unreachable(reason), answer.began_at)
@@ -113,38 +115,54 @@ class Fetch:
         allowed.sort(key=lambda address: ":" in address)
         return allowed[lease.host.manners.failures % len(allowed)]
 
-    def _slot(self, lease: Lease, address: str) -> float:
-        """When this contact may begin: a reserved moment of the address, kept when it was postponed for it."""
-        now = self._around.clock.monotonic()
-        held, lease.host.slot = lease.host.slot, None
-        reserved_at = held[1] if held and held[0] == address else self._gap.reserve(address, now)
-        start_at = self._gap.begin(address, reserved_at, now)
-        if start_at > now:
-            lease.host.slot = (address, start_at)
+    def _slot(self, lease: Lease, address: str, now: float) -> float:
+        """When this contact may begin: now, or at a moment of the address that the host holds until then."""
+        held = lease.host.slot[1] if lease.host.slot is not None and lease.host.slot[0] == address else None
+        start_at = self._gap.take(address, now, held)
+        lease.host.slot = (address, start_at) if start_at > now else None
         return start_at
 
     # The exchange.
 
-    async def _exchange(self, lease: Lease, url: str, address: str, connect_port: int) -> Response | Unanswered:
-        number = self._around.contacts.begin(self._contact_of(lease, url, address, connect_port))
+    def _begin(self, lease: Lease, url: str, address: str, connect_port: int) -> int | None:
+        """The number of the contact in the log. None: the log has no room, so the contact must not be made."""
+        try:
+            number = self._around.contacts.begin(self._contact_of(lease, url, address, connect_port))
+        except DiskFull:
+            self._around.store.room.is_full()
+            return None
+        lease.host.row.address = address
         self._around.store.ledger.crawl.counters.contacts += 1
-        request = Request(url=url, address=address, connect_port=connect_port, headers=self._rules.headers)
-        answer = await self._around.web.fetch(request)
-        status = answer.status if isinstance(answer, Response) else 0
-        outcome = "answered" if isinstance(answer, Response) else answer.reason.value
-        asked = field_values(answer.fields, "retry-after") if isinstance(answer, Response) else []
-        self._around.contacts.end(
-            ContactEnd(
-                number,
-                outcome,
-                status,
-                asked[0][:64] if asked else "",
-                self._around.clock.now(),
-                answer.ended_at,
-                answer.ended_at - answer.began_at,
-            )
-        )
+        return number
+
+    async def _exchange(self, lease: Lease, request: Request, number: int) -> Response | Unanswered:
+        clock, began_at = self._around.clock, self._around.clock.monotonic()
+        try:
+            answer = await self._around.web.fetch(request)
+        except CancelledError:  # a stop that waited long enough
+            now = clock.monotonic()
+            self._log_end(ContactEnd(number, "dropped", 0, "", clock.now(), now, now - began_at))
+            self._around.frontier.contact_dropped(lease, began_at=began_at)
+            self._around.store.submit(HostChanged(lease.host))
+            raise
+        outcome, status, asked = "answered", 0, [""]
+        match answer:
+            case Response():
+                status, asked = answer.status, field_values(answer.fields, "retry-after") or [""]
+            case Unanswered():
+                outcome = answer.reason.value
+            case _:
+                assert_never(answer)
+        duration_s = answer.ended_at - answer.began_at
+        self._log_end(ContactEnd(number, outcome, status, asked[0][:64], clock.now(), answer.ended_at, duration_s))
         return answer
+
+    def _log_end(self, end: ContactEnd) -> None:
+        """What a full disk keeps out of the log has happened all the same; the begin is there."""
+        try:
+            self._around.contacts.end(end)
+        except DiskFull:
+            self._around.store.room.is_full()
 
     def _contact_of(self, lease: Lease, url: str, address: str, port: int) -> Contact:
         host = lease.host

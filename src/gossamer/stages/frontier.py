@@ -1,41 +1,34 @@
-"""Which URL is next, and whom we may ask: hosts in memory, a heap by next-allowed time, robots.txt before any page.
+"""Which URL is next, and whom we may ask: a heap of hosts by next-allowed time, robots.txt before any page.
 
 Nothing here writes: a lease stays in READY on disk until the ledger settles it, so a crash hands it out again.
 """
 
 import heapq
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import assert_never
 
 from gossamer.core.budget import Budget, Ceilings
-from gossamer.core.outcome import Denied, Failed, Outcome, Reason, Unreachable
-from gossamer.core.politeness import DelayRules, after_contact, crawl_delay_too_long, gap_s
-from gossamer.core.robots import RobotsRules, parse_robots
-from gossamer.core.robots_copy import Permission, UnreachableMode, permission
-from gossamer.core.rows import (
-    LAST,
-    HostRow,
-    Kind,
-    OriginRow,
-    State,
-    TallyRow,
-    UrlRow,
-    load,
-    ready_key,
-    tally_key,
-    url_row_key,
-)
-from gossamer.core.url import Url, origin_of, site_of
+from gossamer.core.outcome import Outcome, Reason, Unreachable
+from gossamer.core.politeness import DelayRules, after_contact, gap_s
+from gossamer.core.robots_copy import UnreachableMode
+from gossamer.core.rows import Kind
 from gossamer.ports.clock import Clock
-from gossamer.ports.partition_store import Family, PartitionStore
-from gossamer.stages.host_queue import RUN_MAX, Entry, HostQueue, RobotsErrand
+from gossamer.ports.partition_store import PartitionStore
+from gossamer.stages.host_queue import Entry, HostQueue, RobotsErrand
+from gossamer.stages.judge import Judge, JudgeRules
+from gossamer.stages.workbench import Workbench
 
 DECISIONS_MAX = 64
 """Hosts looked at in one call of `next_lease`, so that a heap full of closed hosts does not hold the loop."""
 SUSPECT_PAUSE_S = 0.25
 """How soon a host whose last contact timed out is looked at again while half of the fetches are held by such hosts."""
+SEARCH_RUNS_MAX = 4
+"""Runs looked at in one decision, when the URLs in memory are closed and others may not be."""
+SEARCH_PAUSE_S = 0.1
+"""How soon the search goes on."""
 TIMEOUTS = frozenset({Reason.CONNECT_TIMEOUT, Reason.FIRST_BYTE_TIMEOUT, Reason.TOTAL_TIMEOUT, Reason.TOO_SLOW})
 
 
@@ -87,49 +80,53 @@ class Frontier:
     """All hosts with something to fetch."""
 
     def __init__(self, store: PartitionStore, clock: Clock, rules: FrontierRules, budget: Budget) -> None:
-        self._store = store
         self._clock = clock
         self._rules = rules
+        self._bench = Workbench(store, clock, rules.crawl, rules.ceilings, rules.delay)
+        self._judge = Judge(store, clock, JudgeRules(rules.agent, rules.delay, rules.robots_mode, rules.robots_off))
         self._heap: list[tuple[float, int, HostQueue]] = []
         self._order = count()
+        self._starved: deque[HostQueue] = deque()
         self.budget = budget
-        self.hosts: dict[bytes, HostQueue] = {}
         self.in_flight = 0
         self.suspects_in_flight = 0
-        self._is_starved = False
 
     def __repr__(self) -> str:
         return f"<Frontier {len(self.hosts)} hosts in memory, {len(self._heap)} queued, {self.in_flight} in flight>"
 
+    @property
+    def hosts(self) -> dict[bytes, HostQueue]:
+        """Hosts in memory by key."""
+        return self._bench.hosts
+
     def load(self, *, rest_until: float) -> None:
-        """Bring the hosts of the crawl that have URLs ready back to memory; none is contacted before `rest_until`."""
-        prefix = tally_key(self._rules.crawl, b"")
-        for key, stored in self._store.scan(Family.TALLIES, prefix, prefix + LAST):
-            tally = load(TallyRow, stored)
-            if tally.ready:
-                host = self._open(key[4:], tally.host, tally)
-                host.next_at = max(host.next_at, rest_until)
-                self.wake(host)
+        """Bring the hosts of the crawl that have URLs ready back to memory.
+
+        `rest_until` (monotonic) is 0 after an orderly end. Otherwise no host is contacted before it, nor before the
+        host's own gap has passed, where that is longer than the usual delay.
+        """
+        self._bench.rest_until = rest_until
+        for host in self._bench.with_urls_ready():
+            self.wake(host)
 
     def host(self, key: bytes, name: str) -> HostQueue:
         """The host in memory, read from disk or made when it is not there."""
-        found = self.hosts.get(key)
-        if found is None:
-            stored = self._store.get(Family.TALLIES, tally_key(self._rules.crawl, key))
-            found = self._open(key, name, load(TallyRow, stored) if stored else TallyRow(name, [0] * len(State)))
-        return found
+        return self._bench.host(key, name)
 
     def next_lease(self) -> Lease | Verdict | None:
         """Something whose time has come, or None. The caller ends every lease with `contact_ended` or `postpone`."""
         now = self._clock.monotonic()
-        for _ in range(DECISIONS_MAX):
-            if not self._heap or self._heap[0][0] > now:
-                return None
-            at, _, host = heapq.heappop(self._heap)
-            if host.queued_at != at:
-                continue  # an older entry of a host that was queued again since
-            host.queued_at = None
+        for _ in range(0 if self.budget.is_spent else DECISIONS_MAX):
+            host = self._pop_due(now)
+            if host is None:
+                if not (self._starved and self.budget.has_room):
+                    return None
+                starved = self._starved.popleft()
+                starved.is_starved = False
+                self.wake(starved)
+                continue
             if host.in_flight or not host.has_work:
+                self._bench.forget_if_idle(host)
                 continue
             if host.timed_out and self.suspects_in_flight >= self._rules.suspects_max:
                 self.wake(host, not_before=now + SUSPECT_PAUSE_S)
@@ -148,6 +145,10 @@ class Frontier:
     @property
     def wake_at(self) -> float | None:
         """Monotonic time of the next possible lease; None when no host waits."""
+        if self.budget.is_spent:
+            return None
+        if self._starved and self.budget.has_room:
+            return self._clock.monotonic()
         while self._heap and self._heap[0][2].queued_at != self._heap[0][0]:
             heapq.heappop(self._heap)  # an older entry of a host that was queued again since
         return self._heap[0][0] if self._heap else None
@@ -161,34 +162,19 @@ class Frontier:
             host.queued_at = at
             heapq.heappush(self._heap, (at, next(self._order), host))
 
-    def wake_all(self) -> None:
-        """After a budget got room again, or a pause ended."""
-        for host in self.hosts.values():
-            self.wake(host)
+    # How leases end.
 
     def contact_ended(self, host: HostQueue, outcome: Outcome, *, began_at: float, u: float) -> None:
         """The lease is over now; `began_at` is when the contact began, `u` the jitter. Sets when the next may begin."""
         ended_at = self._clock.monotonic()
-        gap = gap_s(self._rules.delay, host.row.crawl_delay_s, ended_at - began_at)
-        host.manners = after_contact(host.manners, outcome, ended_at, gap, u)
-        host.next_at = max(host.next_at, host.manners.next_allowed_at)
-        host.row.manners = replace(host.manners, next_allowed_at=self._clock.now() + host.next_at - ended_at)
+        host.manners = after_contact(host.manners, outcome, ended_at, self._gap_s(host, began_at), u)
         host.timed_out = isinstance(outcome, Unreachable) and outcome.reason in TIMEOUTS
-        self._free(host)
+        self._rest(host, host.manners.next_allowed_at)
 
-    def claim(self, host: HostQueue, entry: Entry) -> bool:
-        """Take an entry out of the run to settle it without a lease of its own; False when a budget forbids."""
-        if entry not in host.run or not self._reserve(host, entry):
-            return False
-        host.run.remove(entry)
-        return True
-
-    def _free(self, host: HostQueue) -> None:
-        host.in_flight = False
-        self.in_flight -= 1
-        self.suspects_in_flight -= host.suspect
-        host.suspect = False
-        self.wake(host)
+    def contact_dropped(self, lease: Lease, *, began_at: float) -> None:
+        """We broke the contact off: the host rests as after any other, the same work is handed out again."""
+        self._put_back(lease)
+        self._rest(lease.host, self._clock.monotonic() + self._gap_s(lease.host, began_at))
 
     def give_back(self, lease: Lease, outcome: Outcome, *, began_at: float, u: float) -> None:
         """The contact was made but can't be kept (no disk): the host rests, the same work is handed out again."""
@@ -202,12 +188,18 @@ class Frontier:
         host.next_at = max(host.next_at, until)
         self._free(host)
 
-    def robots_settled(self, asker: HostQueue, origin: str, rules: RobotsRules | None) -> None:
-        """The asking for `origin` is over: `rules` came, or (None) what is stored is read again. The host goes on."""
+    def claim(self, host: HostQueue, entry: Entry) -> bool:
+        """Take an entry to settle it without a lease of its own; False when a budget forbids or it is gone."""
+        if not (self._has_room(host, entry) and self._bench.take(host, entry)):
+            return False
+        self._reserve(host, entry)
+        return True
+
+    def robots_settled(self, asker: HostQueue, origin: str) -> None:
+        """The asking for `origin` is over: what is known of it now is in the row. The host goes on."""
         asker.asking.discard(origin)
         asker.rules.pop(origin, None)
-        if rules is not None:
-            self._hold_rules(asker, origin, rules)
+        self._judge.renew_delay(asker)
         self.wake(asker)
 
     def settled(self, released: Iterable[Place], found: Iterable[Place], touched: Iterable[HostQueue]) -> None:
@@ -219,11 +211,7 @@ class Frontier:
             host.found(place)
             self.wake(host)
         for host in touched:
-            if host.is_idle and host.queued_at is None:
-                self.hosts.pop(host.key, None)
-        if self._is_starved and self.budget.has_room:
-            self._is_starved = False
-            self.wake_all()
+            self._bench.forget_if_idle(host)
 
     def counts(self) -> tuple[int, int, int]:
         """Hosts busy, waiting for their next-allowed time, and parked (closed by robots.txt or asking for it)."""
@@ -233,126 +221,102 @@ class Frontier:
         parked = sum(not host.in_flight and (bool(host.asking) or host.closed_until > now) for host in with_work)
         return busy, len(with_work) - busy - parked, parked
 
+    # The decision about one host.
+
+    def _pop_due(self, now: float) -> HostQueue | None:
+        while self._heap and self._heap[0][0] <= now:
+            at, _, host = heapq.heappop(self._heap)
+            if host.queued_at == at:
+                host.queued_at = None
+                return host
+        return None
+
+    def _decide(self, host: HostQueue) -> Lease | Verdict | None:
+        if host.errands:
+            return RobotsLease(host, host.errands.popleft())
+        for _ in range(SEARCH_RUNS_MAX):
+            if not host.run and not self._bench.read_run(host):
+                return None
+            decision = self._from_run(host)
+            if not isinstance(decision, float):
+                host.search = None
+                return decision
+            reopens_at = self._bench.look_on(host, decision)
+            if reopens_at is not None:
+                self._sleep(host, reopens_at)
+                return None
+        self.wake(host, not_before=self._clock.monotonic() + SEARCH_PAUSE_S)
+        return None
+
+    def _sleep(self, host: HostQueue, reopens_at: float) -> None:
+        """Until a wall time; for ever where only the answer that others wait for can wake it."""
+        if reopens_at < float("inf"):
+            host.closed_until = self._clock.monotonic() + max(0.0, reopens_at - self._clock.now())
+            self.wake(host, not_before=host.closed_until)
+
+    def _from_run(self, host: HostQueue) -> Lease | Verdict | float | None:
+        """The first URL of the run about which something can be done; None when only budgets stand against it.
+
+        A number: all are closed, the first of them until then (wall time).
+        """
+        closed_until, is_starved = float("inf"), False
+        for entry in host.run:
+            if not self._has_room(host, entry):
+                is_starved = True
+                continue
+            judgement = self._judge.judge(host, entry)
+            if isinstance(judgement, float):
+                closed_until = min(closed_until, judgement)
+                continue
+            if isinstance(judgement, RobotsErrand):
+                host.asking.add(judgement.origin)
+                return RobotsLease(host, judgement)
+            self._reserve(host, entry)
+            host.run.remove(entry)
+            return PageLease(host, entry) if judgement is None else Verdict(host, entry, judgement)
+        if not is_starved:
+            return closed_until
+        if not self.budget.has_room and not host.is_starved:
+            host.is_starved = True
+            self._starved.append(host)
+        return None
+
+    # Budgets and rests.
+
+    def _has_room(self, host: HostQueue, entry: Entry) -> bool:
+        return entry.row.kind is not Kind.PAGE or (self.budget.has_room and host.budget.has_room)
+
+    def _reserve(self, host: HostQueue, entry: Entry) -> None:
+        if entry.row.kind is Kind.PAGE:
+            self.budget.reserve()
+            host.budget.reserve()
+
     def _put_back(self, lease: Lease) -> None:
         match lease:
             case PageLease(host=host, entry=entry):
                 host.run.appendleft(entry)
-                self._unreserve(host, entry)
+                if entry.row.kind is Kind.PAGE:
+                    self.budget.give_back()
+                    host.budget.give_back()
             case RobotsLease(host=host, errand=errand):
                 host.errands.appendleft(errand)
             case _:
                 assert_never(lease)
 
-    # The decision about one host.
+    def _gap_s(self, host: HostQueue, began_at: float) -> float:
+        return gap_s(self._rules.delay, host.row.crawl_delay_s, self._clock.monotonic() - began_at)
 
-    def _decide(self, host: HostQueue) -> Lease | Verdict | None:
-        if host.errands:
-            return RobotsLease(host, host.errands.popleft())
-        if not host.run:
-            self._read_run(host)
-        now, closed_until = self._clock.now(), float("inf")
-        for entry in tuple(host.run):
-            origin = origin_of(Url(entry.row.url))
-            verdict = self._judge(host, entry, origin, now)
-            if isinstance(verdict, float):
-                closed_until = min(closed_until, verdict)
-                continue
-            if isinstance(verdict, RobotsErrand):
-                host.asking.add(origin)
-                return RobotsLease(host, verdict)
-            if not self._reserve(host, entry):
-                return None  # woken again by the ledger when a reserved unit comes back
-            host.run.remove(entry)
-            return PageLease(host, entry) if verdict is None else Verdict(host, entry, verdict)
-        if closed_until < float("inf"):
-            host.closed_until = self._clock.monotonic() + max(0.0, closed_until - now)
-            self.wake(host, not_before=host.closed_until)
-        return None
+    def _rest(self, host: HostQueue, until: float) -> None:
+        """A contact is over. Its row has the moment too, in wall time, from the next batch that writes it."""
+        host.next_at = max(host.next_at, until)
+        wall = self._clock.now() + host.next_at - self._clock.monotonic()
+        host.row.manners = replace(host.manners, next_allowed_at=wall)
+        host.is_unsaved = True
+        self._free(host)
 
-    def _judge(self, host: HostQueue, entry: Entry, origin: str, now: float) -> Outcome | RobotsErrand | float | None:
-        """None: go. An outcome: ends here. An errand: ask robots.txt first. A number: closed until then (wall time)."""
-        if host.address_refused_until > self._clock.monotonic():
-            return Failed(0, Reason.ADDRESS_NOT_ALLOWED)
-        if host.row.host in self._rules.robots_off:
-            return None
-        if origin in host.asking:
-            return float("inf")
-        row = host.row.origins.get(origin)
-        match permission(row.copy, now, self._rules.robots_mode) if row else Permission.ASK_ROBOTS:
-            case Permission.ASK_ROBOTS:
-                return RobotsErrand(origin, host.key, origin + "/robots.txt", head=entry)
-            case Permission.CLOSED:
-                assert row is not None
-                return row.copy.next_try_at
-            case Permission.ALLOW_ALL:
-                return None
-            case Permission.BY_RULES:
-                assert row is not None
-                return self._by_rules(host, entry, origin, row)
-
-    def _by_rules(self, host: HostQueue, entry: Entry, origin: str, row: OriginRow) -> Outcome | None:
-        rules = host.rules.get(origin)
-        if rules is None:
-            rules = self._hold_rules(host, origin, self.robots_rules(row))
-        if crawl_delay_too_long(self._rules.delay, rules.crawl_delay_s):
-            return Denied(Reason.CRAWL_DELAY_TOO_LONG)
-        return None if rules.decide(entry.row.url).allowed else Denied(Reason.ROBOTS_DISALLOWED)
-
-    @staticmethod
-    def _hold_rules(host: HostQueue, origin: str, rules: RobotsRules) -> RobotsRules:
-        """The longest crawl-delay of a host's origins holds for the host: http and https are one machine to it."""
-        host.rules[origin] = rules
-        delays = [held.crawl_delay_s for held in host.rules.values() if held.crawl_delay_s is not None]
-        host.row.crawl_delay_s = max(delays, default=None)
-        return rules
-
-    def robots_rules(self, row: OriginRow) -> RobotsRules:
-        """The stored robots.txt of an origin, read for our agent."""
-        body = self._store.get(Family.ROBOTS, row.body_key) or b""
-        return parse_robots(body).rules_for(self._rules.agent)
-
-    def _reserve(self, host: HostQueue, entry: Entry) -> bool:
-        if entry.row.kind is not Kind.PAGE:
-            return True
-        if not (self.budget.has_room and host.budget.has_room):
-            self._is_starved = self._is_starved or not self.budget.has_room
-            return False
-        self.budget.reserve()
-        host.budget.reserve()
-        return True
-
-    def _unreserve(self, host: HostQueue, entry: Entry) -> None:
-        if entry.row.kind is Kind.PAGE:
-            self.budget.give_back()
-            host.budget.give_back()
-
-    # Memory and disk.
-
-    def _open(self, key: bytes, name: str, tally: TallyRow) -> HostQueue:
-        stored = self._store.get(Family.HOSTS, key)
-        row = load(HostRow, stored) if stored else HostRow(name, site_of(name))
-        budget = Budget(self._rules.ceilings.pages_per_host, spent=tally.fetched)
-        host = HostQueue(key, row, tally, budget)
-        rest_s = row.manners.next_allowed_at - self._clock.now()
-        host.next_at = self._clock.monotonic() + max(0.0, rest_s)
-        host.manners = replace(row.manners, next_allowed_at=host.next_at)
-        self.hosts[key] = host
-        return host
-
-    def _read_run(self, host: HostQueue) -> None:
-        start = host.cursor or ready_key(self._rules.crawl, host.key, 0, 0)
-        stop = ready_key(self._rules.crawl, host.key, 255, 2**64 - 1)
-        places: list[tuple[bytes, bytes]] = []
-        for place, key in self._store.scan(Family.READY, start, stop):
-            if place not in host.taken:
-                places.append((place, key))
-                if len(places) >= RUN_MAX:
-                    break
-        if not places:
-            return
-        rows = self._store.get_many(Family.URLS, [url_row_key(self._rules.crawl, key) for _, key in places])
-        for (place, key), stored in zip(places, rows, strict=True):
-            assert stored is not None, f"READY names a URL without a row: {key.hex()}"
-            host.run.append(Entry(place, key, load(UrlRow, stored)))
-            host.taken.add(place)
-        host.cursor = places[-1][0] + b"\x00"
+    def _free(self, host: HostQueue) -> None:
+        host.in_flight = False
+        self.in_flight -= 1
+        self.suspects_in_flight -= host.suspect
+        host.suspect = False
+        self.wake(host)

@@ -1,4 +1,8 @@
-"""A host in memory: its manners, its robots rules, and a short run of the URLs that wait for it on disk."""
+"""A host in memory: its manners, its robots rules, and a short run of the URLs that wait for it on disk.
+
+`bodies` are texts of robots.txt by digest, and `is_unsaved` whether the host had a contact, since the last batch.
+`is_mixed`: its URLs have more than one origin; where that is False it is certain only if `is_surveyed`.
+"""
 
 from collections import deque
 from dataclasses import dataclass, field
@@ -6,10 +10,12 @@ from dataclasses import dataclass, field
 from gossamer.core.budget import Budget
 from gossamer.core.politeness import HostManners
 from gossamer.core.robots import RobotsRules
-from gossamer.core.rows import HostRow, TallyRow, UrlRow
+from gossamer.core.rows import HostRow, OriginRow, TallyRow, UrlRow
 
 RUN_MAX = 32
 """URLs of one host held in memory; the rest of its back queue stays on disk."""
+ORIGINS_MAX = 32
+"""Origins of one host whose robots.txt is remembered: two schemes, and a page may name any port."""
 
 
 @dataclass(slots=True)
@@ -53,11 +59,19 @@ class HostQueue:
     cursor: bytes = b""
     errands: deque[RobotsErrand] = field(default_factory=deque)
     rules: dict[str, RobotsRules] = field(default_factory=dict)
+    bodies: dict[bytes, bytes] = field(default_factory=dict)
+    is_unsaved: bool = False
     slot: tuple[str, float] | None = None
     timed_out: bool = False
     suspect: bool = False
     address_refused_until: float = 0.0
     closed_until: float = 0.0
+    origin: str = ""
+    is_mixed: bool = False
+    is_surveyed: bool = False
+    search: "Search | None" = None
+    has_put_back: bool = False
+    is_starved: bool = False
 
     def __repr__(self) -> str:
         state = "in transit" if self.in_flight else f"next {self.next_at:.2f}"
@@ -71,8 +85,42 @@ class HostQueue:
     @property
     def is_idle(self) -> bool:
         """Whether memory of this host may go: everything it knows is on disk."""
-        return not (self.in_flight or self.errands or self.asking or self.taken or self.tally.ready)
+        return not (self.in_flight or self.errands or self.asking or self.taken or self.tally.ready or self.is_unsaved)
 
     def found(self, ready_key: bytes) -> None:
         """A URL came to the back queue on disk; step back when it sorts before what was read."""
         self.cursor = min(self.cursor, ready_key)
+
+    def saw(self, origin: str) -> None:
+        """A URL of this origin is in the back queue."""
+        if origin != self.origin:
+            self.is_mixed = self.is_mixed or bool(self.origin)
+            self.origin = origin
+
+    def remember(self, origin: str, row: OriginRow) -> None:
+        """Keep what is known of an origin; a host with ports without end forgets those that are due first."""
+        origins = self.row.origins
+        if origin not in origins and len(origins) >= ORIGINS_MAX:
+            first = min(origins, key=lambda known: origins[known].copy.next_try_at)
+            del origins[first]
+            self.rules.pop(first, None)
+        origins[origin] = row
+
+    def put_run_back(self) -> None:
+        """Only in memory: on disk the URLs never left."""
+        self.has_put_back = True
+        self.taken.difference_update(entry.ready_key for entry in self.run)
+        self.run.clear()
+
+
+@dataclass(slots=True)
+class Search:
+    """A round through the back queue of a host whose URLs in memory may all not be fetched now, for one that may.
+
+    `began_at` is the first place that was looked at, `reopens_at` the earliest moment (wall time) that any of those
+    seen may be fetched.
+    """
+
+    began_at: bytes
+    reopens_at: float = float("inf")
+    is_second_half: bool = False

@@ -32,10 +32,10 @@ from gossamer.core.rows import (
     url_row_key,
     waiting_key,
 )
-from gossamer.core.url import Url, host_of, link_keys
+from gossamer.core.url import Url, host_of, link_keys, origin_of
 from gossamer.core.url_life import NextState, next_state
 from gossamer.ports.partition_store import Batch, Family, PartitionStore
-from gossamer.stages.events import Discovered, Event, ParseFailed, RobotsLearned, Settled
+from gossamer.stages.events import Discovered, Event, HostChanged, ParseFailed, Settled
 from gossamer.stages.frontier import Frontier
 from gossamer.stages.host_queue import HostQueue
 from gossamer.stages.recent_keys import RecentKeys
@@ -99,8 +99,8 @@ class Ledger:
                 self._parsed(posting, event)
             case ParseFailed():
                 self._parse_failed(posting, event)
-            case RobotsLearned():
-                self._robots_learned(posting, event)
+            case HostChanged(host=host):
+                posting.dirty[host.key] = host
             case _:
                 assert_never(event)
 
@@ -110,6 +110,9 @@ class Ledger:
         for key, host in posting.dirty.items():
             batch.put(Family.HOSTS, key, dump(host.row))
             batch.put(Family.TALLIES, tally_key(crawl.number, key), dump(host.tally))
+            for digest, body in host.bodies.items():  # in the batch of the row that names them, never after it
+                batch.put(Family.ROBOTS, digest, body)
+            host.bodies, host.is_unsaved = {}, False
         for name, length in posting.segments.items():
             batch.put(Family.META, segment_meta_key(name), length.to_bytes(8, "big"))
         batch.put(Family.META, crawl_meta_key(crawl.number), dump(crawl))
@@ -254,6 +257,7 @@ class Ledger:
         posting.batch.put(Family.READY, place, key)
         posting.batch.put(Family.URLS, url_row_key(self.crawl.number, key), dump(row))
         host.tally.ready += 1
+        host.saw(origin_of(Url(row.url)))
         posting.found.append((host, place))
 
     def _parsed(self, posting: Posting, event: Parsed) -> None:
@@ -294,11 +298,6 @@ class Ledger:
         row = self._url_row(key)
         host = self._host(posting, key, row.url)
         self._move(posting, host, key, row, NextState(State.DEAD, event.fault, row.attempts))
-
-    def _robots_learned(self, posting: Posting, event: RobotsLearned) -> None:
-        if event.body_key:
-            posting.batch.put(Family.ROBOTS, event.body_key, event.body)
-        posting.dirty[event.host.key] = event.host
 
     # Rows and counts.
 

@@ -1,0 +1,15 @@
+"""The loop: stages that load rows, ask `core`, perform through ports, and report. The map is `gossamer.pipeline`.
+
+A stage decides nothing itself that a rule in `core` could decide, and only the store stage writes to the partition:
+the others tell it what happened. In the order of a page's life:
+
+- `opening`: which crawl is meant, a new one or the unfinished one.
+- `frontier`: a heap of hosts by next-allowed time, hands out leases. `workbench` holds the hosts in memory
+  (`host_queue`), `judge` says whether one may be asked for a URL now: robots.txt comes before any page.
+- `fetch`: one lease to its end, with the gap of its address (`address_gap`); `robots_fetch` for robots.txt, `capture`
+  to turn the answer into records.
+- `store`: group commit. `ledger` turns what was reported (`events`) into the writes of a batch, with `recent_keys`
+  in front of the seen set; `room` waits while the disk is full.
+- `parse`: the queue of captures to the parsers; `parse_capture` is what happens in a parser's process.
+- `runner`: start, drain and stop, in this order and back. `alarm` is how one task wakes another.
+"""

@@ -17,7 +17,6 @@ from typing import Final, NamedTuple
 import click
 from click.core import ParameterSource
 
-from gossamer.adapters.files.data_directory import DataDirectory
 from gossamer.bootstrap import NothingThere, Reading, open_reading
 from gossamer.config import CrawlConfig
 from gossamer.core.rows import LAST, CrawlRow, State, UrlRow, crawl_prefix, load
@@ -172,16 +171,18 @@ def _told(plan: Plan, code: int) -> int:
 
 def _next_steps(reading: Reading, plan: Plan) -> list[str]:
     newest = reading.crawls[-1]
-    url = shlex.quote(_example(reading, newest))
+    page = _example(reading, newest)
     command, data = _command(), _data_option(plan)
     steps = [
         ("how far it is", f"{command} status{data}"),
         ("what failed, and why", f"{command} pages --state failed{data}"),
-        ("all about one page", f"{command} why {url}{data}"),
-        ("its text", f"{command} text {url}{data}"),
+        ("all about one page", f"{command} why {shlex.quote(page or newest.seeds[0])}{data}"),
     ]
-    segments = sorted(DataDirectory(plan.data).raw(newest.crawl_id).glob("*.warc.gz"))
-    steps += [("the octets on the wire", f"zless {shlex.quote(str(segment))}") for segment in segments[:1]]
+    if page:
+        steps.append(("its text", f"{command} text {shlex.quote(page)}{data}"))
+    segments = plan.data / "warc" / newest.crawl_id
+    if any(segments.glob("*.warc.gz")):
+        steps.append(("the octets on the wire", f"zless {shlex.quote(str(segments))}/*.warc.gz"))
     if not _is_complete(newest):
         steps.append(("go on with it", "the same command again"))
     elif _is_lab(plan):
@@ -199,13 +200,13 @@ def _is_lab(plan: Plan) -> bool:
     return plan.data == LAB_DIRECTORY
 
 
-def _example(reading: Reading, newest: CrawlRow) -> str:
-    """A page that was fetched, near a seed if there is one; else the seed."""
+def _example(reading: Reading, newest: CrawlRow) -> str | None:
+    """A page that was fetched, as near to a seed as there is one."""
     start = crawl_prefix(newest.number)
     stored = islice(reading.partition.scan(Family.URLS, start, start + LAST), ROWS_SEARCHED_MAX)
     rows = [load(UrlRow, row) for _, row in stored]
     fetched = [row for row in rows if row.state is State.FETCHED and row.fetch and "html" in row.fetch.content_type]
-    return min(fetched, key=lambda row: (row.hop, row.discovered_at, row.url)).url if fetched else newest.seeds[0]
+    return min(fetched, key=lambda row: (row.hop, row.discovered_at, row.url)).url if fetched else None
 
 
 def _command() -> str:

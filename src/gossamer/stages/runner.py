@@ -98,7 +98,8 @@ class Runner:
         async with asyncio.TaskGroup() as group:
             while (end := self._end()) is None:
                 self._lease(group, contacts)
-                await self._wait()
+                if self._end() is None:  # hosts at their own ceilings leave the heap only by being asked
+                    await self._wait()
             if contacts:
                 await asyncio.wait(contacts, timeout=GRACE_S)
             for contact in contacts:

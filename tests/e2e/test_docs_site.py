@@ -2,18 +2,15 @@
 
 import json
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from bench.pydoc_sites import Site, Walk
 from tests.e2e.conftest import DocsCrawl
 from tests.e2e.docs import truth
 from tests.e2e.gossamer_command import assert_verified, gossamer, pages
+from tests.e2e.links import recorded_links
 
-from gossamer.bootstrap import open_reading
-from gossamer.core.rows import LAST, crawl_prefix, load_links
 from gossamer.core.url import UrlFault, normalize
-from gossamer.ports.partition_store import Family
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
@@ -53,7 +50,7 @@ def test_every_page_has_its_title_text_and_hash(docs_crawl: DocsCrawl) -> None:
 
 
 def test_external_links_are_recorded_and_not_followed(docs_crawl: DocsCrawl, walk: Walk) -> None:
-    outside = links(docs_crawl.data)["outside"]
+    outside = recorded_links(docs_crawl.data)["outside"]
     normal = {normalize(url) for url in walk.external}
     assert {url for url in normal if not isinstance(url, UrlFault)} <= outside
     assert not {fetch.host for fetch in docs_crawl.fetches} - {f"doc{number}.test" for number in range(10)}
@@ -70,14 +67,3 @@ def test_status_agrees_with_the_server(docs_crawl: DocsCrawl) -> None:
     assert found["status"] == "completed"
     assert (found["fetched"], found["failed"], found["frontierSize"]) == (statuses[200], statuses[404], 0)
     assert found["discovered"] == sum(found["states"].values()) == sum(statuses.values())
-
-
-def links(data: Path) -> dict[str, set[str]]:
-    """The recorded outlinks of the newest crawl by their verdict."""
-    found: dict[str, set[str]] = {"outside": set()}
-    with open_reading(data) as reading:
-        prefix = crawl_prefix(reading.crawl(None).number)
-        for _, stored in reading.partition.scan(Family.LINKS, prefix, prefix + LAST):
-            for link in load_links(stored):
-                found.setdefault(link.verdict, set()).add(link.url)
-    return found

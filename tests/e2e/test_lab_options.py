@@ -64,7 +64,7 @@ def pages_within(web: LabWeb, hops: int) -> dict[str, int]:
     known, layer = dict.fromkeys(web.seeds, 0), list(web.seeds)
     pages_found: dict[str, int] = {}
     for hop in range(hops + 1):
-        following = []
+        following = list[str]()
         while layer:
             url = layer.pop()
             kind, targets = web._visit(url)

@@ -266,10 +266,15 @@ class CrawlConfig:
         return ConnectMap(self.connect_to)
 
 
-def resolve(given: Mapping[str, Any], environment: Mapping[str, str], file: Path | None) -> CrawlConfig:
-    """The configuration from the command line's raw values, the environment and a TOML file.
+def resolve(
+    given: Mapping[str, Any],
+    environment: Mapping[str, str],
+    file: Path | None,
+    stored: Mapping[str, Any] | None = None,
+) -> CrawlConfig:
+    """The configuration from the command line's raw values, the environment, a TOML file and what a crawl had before.
 
-    `given` maps config keys to raw values, absent or None where the option was not used.
+    `given` maps config keys to raw values, absent or None where the option was not used; `stored` is an `as_plain`.
     Raises ConfigFaults with all faults of all sources.
     """
     faults: list[Fault] = []
@@ -277,6 +282,8 @@ def resolve(given: Mapping[str, Any], environment: Mapping[str, str], file: Path
     values: dict[str, Any] = {}
     for option in OPTIONS:
         raw, source = _find(option, given, environment, from_file, str(file))
+        if raw is None and stored is not None:
+            raw, source = stored.get(option.key), "the crawl's own options"
         values[option.key] = option.default if raw is None else _read(option, raw, source, faults)
     if faults:
         raise ConfigFaults(faults)

@@ -1,4 +1,4 @@
-"""`gossamer pause`, `resume` and `stop`: through the socket to the process that holds the directory, or written here."""
+"""`gossamer pause`, `resume`, `stop`: through the socket to the process that holds the directory, or written here."""
 
 from pathlib import Path
 from typing import Any

@@ -37,7 +37,7 @@ async def serve_control(path: Path, open_: OpenCrawl, live: Live) -> AsyncIterat
         yield
     finally:
         server.close()
-        path.unlink(missing_ok=True)
+        _unlink(path)
 
 
 def ask(path: Path, do: str, timeout_s: float = 2.0) -> dict[str, Any] | None:
@@ -74,8 +74,12 @@ def _act(line: bytes, open_: OpenCrawl, live: Live) -> dict[str, Any]:
     return live.document()
 
 
+def _unlink(path: Path) -> None:
+    path.unlink(missing_ok=True)
+
+
 def _listen(path: Path) -> socket.socket:
-    path.unlink(missing_ok=True)  # left by a process that was killed: we hold the directory's lock now
+    _unlink(path)  # left by a process that was killed: we hold the directory's lock now
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     with _short(path) as short:
         listening.bind(short)

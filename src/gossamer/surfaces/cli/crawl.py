@@ -1,6 +1,7 @@
 """`gossamer crawl`: run a crawl in the foreground, show how it goes, and end with a report."""
 
 import asyncio
+import json
 import os
 import signal
 from dataclasses import dataclass
@@ -34,8 +35,13 @@ class Order:
 
     data: Path
     seeds: tuple[Url, ...]
-    config: CrawlConfig
+    given: dict[str, Any]
+    file: Path | None
     new: bool
+
+    def config(self, stored: dict[str, Any] | None = None) -> CrawlConfig:
+        """All options; `stored` are those that a crawl to go on with had before."""
+        return configuration(self.given, self.file, stored)
 
 
 @click.command("crawl")
@@ -49,27 +55,31 @@ def crawl(seeds: tuple[str, ...], data: Path, config: Path | None, new: bool, **
     In a directory with an unfinished crawl it goes on with that one. Ctrl-C ends it in an orderly way; the same
     command resumes it.
     """
-    order = Order(data, normal_seeds(seeds), configuration(given, config), new)
+    order = Order(data, normal_seeds(seeds), given, config, new)
+    order.config()  # faults are told before anything is touched
     with named_faults(data), open_installation(data) as installation:
         code = uvloop.run(_crawl(order, installation))
     raise SystemExit(code)
 
 
 async def _crawl(order: Order, installation: Installation) -> int:
-    options = as_plain(order.config)
+    goes_on = installation.crawls and not order.new
+    config = order.config(json.loads(installation.crawls[-1].options) if goes_on else None)
+    options = as_plain(config)
     opening = open_crawl(installation.crawls, order.seeds, options, new=order.new, now=wall_time())
     if not opening.crawl.seeds:
         raise click.UsageError("no seed given, and no crawl to go on with; write: gossamer crawl https://example.com/")
-    async with open_crawl_stages(installation, opening.crawl, order.config, _say) as open_:
+    async with open_crawl_stages(installation, opening.crawl, config, _say) as open_:
         if opening.is_new:
-            await _check_names(open_, order)
+            await _check_names(open_, order, config)
         _say_opening(opening, order)
         installation.directory.resolved_config.write_text(tomli_w.dumps(options), encoding="utf-8")
-        return await _run(open_, opening, order, installation)
+        await _admit_seeds(open_, opening, config.delay_s)
+        return await _run(open_, order, installation)
 
 
-async def _check_names(open_: OpenCrawl, order: Order) -> None:
-    missing = await unresolvable(open_.dns, order.config, order.seeds)
+async def _check_names(open_: OpenCrawl, order: Order, config: CrawlConfig) -> None:
+    missing = await unresolvable(open_.dns, config, order.seeds)
     sentences = [sentence(seed, reason) for seed, reason in missing.items()]
     if len(missing) == len(order.seeds):
         raise click.UsageError("\n".join(sentences))
@@ -77,9 +87,8 @@ async def _check_names(open_: OpenCrawl, order: Order) -> None:
         _say(line)
 
 
-async def _run(open_: OpenCrawl, opening: Opening, order: Order, installation: Installation) -> int:
-    await _admit_seeds(open_, opening, order)
-    crawl, clock = open_.crawl, open_.clock
+async def _run(open_: OpenCrawl, order: Order, installation: Installation) -> int:
+    crawl, clock, started_at = open_.crawl, open_.clock, open_.clock.monotonic()
     interrupts, live = _Interrupts(open_), Live(open_, clock)
     async with serve_control(installation.directory.socket, open_, live), asyncio.TaskGroup() as views:
         view = views.create_task(Progress(live).run())
@@ -87,6 +96,7 @@ async def _run(open_: OpenCrawl, opening: Opening, order: Order, installation: I
         view.cancel()
     crawl.status = "stopped" if end is End.STOPPED else "completed"
     crawl.clean, crawl.ended_at = True, clock.now()
+    crawl.active_s += clock.monotonic() - started_at
     await open_.stages.store.commit_group()
     click.echo(report(live, end, order.data), err=True)
     if interrupts.count:
@@ -94,10 +104,10 @@ async def _run(open_: OpenCrawl, opening: Opening, order: Order, installation: I
     return 0 if crawl.counters.fetched else 1
 
 
-async def _admit_seeds(open_: OpenCrawl, opening: Opening, order: Order) -> None:
+async def _admit_seeds(open_: OpenCrawl, opening: Opening, delay_s: float) -> None:
     """Seeds are URLs like any other, through scope and traps; known ones change nothing."""
     stages, crawl = open_.stages, open_.crawl
-    rest_until = 0.0 if crawl.clean or opening.is_new else asyncio.get_running_loop().time() + order.config.delay_s
+    rest_until = 0.0 if crawl.clean or opening.is_new else open_.clock.monotonic() + delay_s
     stages.frontier.load(rest_until=rest_until)
     crawl.clean = False
     crawl.status = "paused" if crawl.status == "paused" else "running"

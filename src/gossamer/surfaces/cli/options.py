@@ -44,18 +44,21 @@ def _click_option(option: Option) -> Callable[[F], F]:
     default = option.default
     shown = ", ".join(map(str, default)) if isinstance(default, tuple | frozenset) else default
     text = option.help[0].upper() + option.help[1:]
-    if shown not in ("", None, True):
+    if shown not in ("", None) and shown is not True:
         text += f"  [default: {'obey' if option.key == 'robots' else shown}]"
     if not option.metavar:
         return click.option(option.flag, option.key, default=None, help=text)
     return click.option(option.flag, option.key, default=None, multiple=option.many, metavar=option.metavar, help=text)
 
 
-def configuration(given: dict[str, Any], file: Path | None) -> CrawlConfig:
-    """The configuration from the command line, the environment and the file; all faults as one usage error."""
+def configuration(given: dict[str, Any], file: Path | None, stored: dict[str, Any] | None = None) -> CrawlConfig:
+    """The configuration from the command line, the environment, the file and `stored`; all faults as one usage error.
+
+    `stored` are the options that a crawl to go on with had before.
+    """
     if file is None and Path(CONFIG_FILE).is_file():
         file = Path(CONFIG_FILE)
     try:
-        return resolve(given, os.environ, file)
+        return resolve(given, os.environ, file, stored)
     except ConfigFaults as faults:
         raise click.UsageError("\n".join(str(fault) for fault in faults.faults)) from faults

@@ -47,7 +47,7 @@ class Progress:
         from rich.console import Console  # noqa: PLC0415  26 ms that a piped crawl need not pay
         from rich.live import Live as RichLive  # noqa: PLC0415
 
-        console = Console(stderr=True)
+        console = Console(file=sys.__stderr__)
         with RichLive(console=console, refresh_per_second=4, transient=True, redirect_stderr=True) as view:
             while True:
                 view.update(panel(self._live))
@@ -147,7 +147,7 @@ def report(live: Live, end: End, data: Path) -> str:
     """The last words: what came of it, where it lies, how to look at it or go on."""
     crawl, counters = live.open.crawl, live.open.crawl.counters
     states = counters.states
-    took = (crawl.ended_at or 0) - crawl.created_at
+    took = crawl.active_s
     first = {
         End.COMPLETED: f"crawl {crawl.crawl_id} is complete",
         End.BUDGET_SPENT: f"crawl {crawl.crawl_id} has spent its budget",

@@ -32,7 +32,7 @@ _BLOCKS_INLINE: Final = (
 _NO_DISPLAY: Final = re.compile(r"(?:^|[\s;])display\s*:\s*none", re.IGNORECASE).search
 # A page that hides itself until a script has run has its text all the same.
 _NEVER_HIDDEN: Final = frozenset({"html", "head", "body"})
-_BLANK_LINES: Final = "\n\n\n"
+_BLANK_LINES: Final = re.compile(r"\n\n\n+")
 
 
 def full_text(document: Document) -> str:
@@ -91,7 +91,4 @@ def _remove_hidden(document: Document) -> None:
 
 
 def _tidied(text: str) -> str:
-    text = text.replace("\xa0", " ")
-    while _BLANK_LINES in text:
-        text = text.replace(_BLANK_LINES, "\n\n")
-    return text.strip("\n ")
+    return _BLANK_LINES.sub("\n\n", text.replace("\xa0", " ")).strip("\n ")

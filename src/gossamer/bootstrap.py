@@ -25,6 +25,7 @@ from gossamer.adapters.system.lock import DirectoryLock
 from gossamer.adapters.system.random import fresh_random
 from gossamer.config import CrawlConfig, as_plain
 from gossamer.core.budget import Budget
+from gossamer.core.contacts import RunFacts
 from gossamer.core.robots_copy import UnreachableMode
 from gossamer.core.rows import LAST, ROW_VERSION, VERSION_KEY, CrawlRow, crawl_meta_key, dump, load, segment_meta_key
 from gossamer.core.warc import warcinfo_record
@@ -174,7 +175,7 @@ async def open_crawl_stages(
     directory, partition = installation.directory, installation.partition
     recover_segments(installation, crawl)
     captures = SegmentWriter(_raw_plan(directory, crawl, config, rng))
-    contacts = ContactLog(directory.contacts, Author(crawl=crawl.crawl_id, boot=_boot_id()))
+    contacts = ContactLog(directory.contacts, _author(crawl, config, clock))
     web = HttpClient(FetchLimits(), tls=verifying_tls(config.ca_file))
     dns = CaresDns(DnsLimits())
     capture_writer = CaptureWriter(captures, rng)
@@ -277,6 +278,17 @@ def _worker_plan(
         )
 
     return plan
+
+
+def _author(crawl: CrawlRow, config: CrawlConfig, clock: SystemClock) -> Author:
+    facts = RunFacts(
+        started_at=datetime.fromtimestamp(clock.now(), UTC),
+        started_monotonic_s=clock.monotonic(),
+        agent=config.user_agent,
+        robots_unreachable=config.robots_unreachable,
+        robots_off=tuple(sorted(config.robots)),
+    )
+    return Author(crawl=crawl.crawl_id, boot=_boot_id(), run=facts)
 
 
 def _boot_id() -> str:

@@ -15,14 +15,14 @@ import pytest
 
 from gossamer.adapters.files.contact_log import (
     Author,
-    BeginContact,
     ContactLog,
     ContactLogDamaged,
-    EndContact,
     contact_logs,
     paired,
     read_contacts,
 )
+from gossamer.core.contacts import BeginContact, EndContact, RunFacts
+from gossamer.core.politeness import DelayRules
 from gossamer.ports.contacts import Contact, ContactEnd, Contacts
 from gossamer.ports.segments import DiskFull
 
@@ -40,6 +40,9 @@ def contact(number: int = 1, **changes: Any) -> Contact:
         robots_epoch=7,
         robots_reason="fresh",
         robots_body="ab12",
+        robots_fetched_at=NOON - 60,
+        robots_for="",
+        delay=DelayRules(0.5, 10.0, 60.0),
         gap_s=1.0,
         crawl_delay_s=None,
         per_address_delay_s=0.1,
@@ -78,9 +81,47 @@ def test_a_begin_says_who_asks_whom_for_what_under_which_rules(tmp_path: Path) -
             "ruleEpoch": 7,
             "ruleReason": "fresh",
             "ruleBody": "ab12",
-            "delays": {"gapSeconds": 1.0, "crawlDelaySeconds": 5.0, "perAddressDelaySeconds": 0.1},
+            "ruleFetchedAt": "2026-09-01T11:59:00.250000Z",
+            "delays": {
+                "gapSeconds": 1.0,
+                "crawlDelaySeconds": 5.0,
+                "perAddressDelaySeconds": 0.1,
+                "delaySeconds": 0.5,
+                "delayFactor": 10.0,
+                "delayMaxSeconds": 60.0,
+            },
         }
     ]
+
+
+def test_what_holds_for_a_whole_process_is_in_its_first_record(tmp_path: Path) -> None:
+    started_at = datetime(2026, 9, 1, 12, tzinfo=UTC)
+    facts = RunFacts(
+        started_at=started_at,
+        started_monotonic_s=99.5,
+        agent="gossamer",
+        robots_unreachable="rfc",
+        robots_off=("b.test",),
+    )
+    log = ContactLog(tmp_path, Author(crawl="c1", boot="b00t", run=facts))
+    log.begin(contact())
+    log.begin(contact())
+    first, second = lines(tmp_path)
+    assert first["run"] == {
+        "startedAt": "2026-09-01T12:00:00Z",
+        "startedMonotonicSeconds": 99.5,
+        "agent": "gossamer",
+        "robotsUnreachable": "rfc",
+        "robotsOff": ["b.test"],
+    }
+    assert "run" not in second
+
+
+def test_a_contact_for_robots_txt_says_whose(tmp_path: Path) -> None:
+    ContactLog(tmp_path, AUTHOR).begin(contact(purpose="robots", robots_for="http://a.test", robots_fetched_at=None))
+    (written,) = lines(tmp_path)
+    assert written["rulesFor"] == "http://a.test"
+    assert "ruleFetchedAt" not in written
 
 
 def test_an_end_says_how_it_went(tmp_path: Path) -> None:

@@ -2,9 +2,15 @@
 
 from typing import NamedTuple, Protocol
 
+from gossamer.core.politeness import DelayRules
+
 
 class Contact(NamedTuple):
-    """What is known when a contact begins. `wall_s` since 1970, `monotonic_s` of this boot; delays as in force."""
+    """What is known when a contact begins. `wall_s` since 1970, `monotonic_s` of this boot; delays as in force.
+
+    robots_body: key of the rules that hold, "" for none; robots_fetched_at: wall time since when that is known.
+    robots_for: the origin whose robots.txt is to be learned, "" for any other purpose.
+    """
 
     host: str
     address: str
@@ -14,6 +20,9 @@ class Contact(NamedTuple):
     robots_epoch: int
     robots_reason: str
     robots_body: str
+    robots_fetched_at: float | None
+    robots_for: str
+    delay: DelayRules
     gap_s: float
     crawl_delay_s: float | None
     per_address_delay_s: float

@@ -1,6 +1,7 @@
 """One contact after another: take a lease, find the address, keep its gap, log, fetch, and say how it ended."""
 
 from asyncio import CancelledError
+from collections import deque
 from dataclasses import dataclass
 from random import Random
 from typing import assert_never
@@ -21,6 +22,7 @@ from gossamer.core.outcome import (
     Truncation,
     Unreachable,
 )
+from gossamer.core.robots_copy import UNKNOWN_COPY
 from gossamer.core.rows import CaptureKey, FetchFacts
 from gossamer.core.url import Url, origin_of, scheme_host_port
 from gossamer.ports.clock import Clock
@@ -73,6 +75,7 @@ class Fetch:
         self._around = around
         self._rules = rules
         self._gap = gap
+        self._unlogged: deque[ContactEnd] = deque()  # at most one for each contact in flight
         self._robots = RobotsFetch(around.frontier, around.store, around.clock, sitemaps=rules.sitemaps)
 
     async def contact(self, lease: Lease) -> None:
@@ -86,10 +89,11 @@ class Fetch:
             self._end(lease, address, now)  # no contact, so nothing whose length would stretch the gap
             return
         start_at = self._slot(lease, address, now)
-        number = self._begin(lease, url, address, connect_port) if start_at <= now else None
+        number = self._begin(self._contact_of(lease, url, (address, connect_port), now)) if start_at <= now else None
         if number is None:
             self._around.frontier.postpone(lease, start_at)
             return
+        lease.host.row.address = address
         request = Request(url=url, address=address, connect_port=connect_port, headers=self._rules.headers)
         answer = await self._exchange(lease, request, number)
         match answer:
@@ -124,14 +128,17 @@ class Fetch:
 
     # The exchange.
 
-    def _begin(self, lease: Lease, url: str, address: str, connect_port: int) -> int | None:
+    def _begin(self, contact: Contact) -> int | None:
         """The number of the contact in the log. None: the log has no room, so the contact must not be made."""
+        contacts = self._around.contacts
         try:
-            number = self._around.contacts.begin(self._contact_of(lease, url, address, connect_port))
+            while self._unlogged:
+                contacts.end(self._unlogged[0])
+                self._unlogged.popleft()
+            number = contacts.begin(contact)
         except DiskFull:
             self._around.store.room.is_full()
             return None
-        lease.host.row.address = address
         self._around.store.ledger.crawl.counters.contacts += 1
         return number
 
@@ -158,31 +165,35 @@ class Fetch:
         return answer
 
     def _log_end(self, end: ContactEnd) -> None:
-        """What a full disk keeps out of the log has happened all the same; the begin is there."""
+        """What a full disk keeps out of the log is written before the next contact begins."""
         try:
             self._around.contacts.end(end)
         except DiskFull:
+            self._unlogged.append(end)
             self._around.store.room.is_full()
 
-    def _contact_of(self, lease: Lease, url: str, address: str, port: int) -> Contact:
-        host = lease.host
-        purpose = "robots" if isinstance(lease, RobotsLease) else lease.entry.row.kind.name.lower()
+    def _contact_of(self, lease: Lease, url: str, at: tuple[str, int], monotonic_s: float) -> Contact:
+        host, (address, port) = lease.host, at
         origin = host.row.origins.get(origin_of(Url(url)))
+        copy = origin.copy if origin else UNKNOWN_COPY
         now = self._around.clock.now()
         return Contact(
-            host.row.host,
-            address,
-            port,
-            url,
-            purpose,
-            origin.copy.epoch if origin else 0,
-            origin.copy.reason(now) if origin else "unknown",
-            origin.body_key.hex() if origin else "",
-            host.manners.gap_s,
-            host.row.crawl_delay_s,
-            self._gap.gap_s,
-            now,
-            self._around.clock.monotonic(),
+            host=host.row.host,
+            address=address,
+            port=port,
+            url=url,
+            purpose="robots" if isinstance(lease, RobotsLease) else lease.entry.row.kind.name.lower(),
+            robots_epoch=copy.epoch,
+            robots_reason=copy.reason(now),
+            robots_body=origin.body_key.hex() if origin and copy.last_good_at is not None else "",
+            robots_fetched_at=copy.fetched_at,
+            robots_for=lease.errand.origin if isinstance(lease, RobotsLease) else "",
+            delay=self._around.frontier.delay,
+            gap_s=host.manners.gap_s,
+            crawl_delay_s=host.row.crawl_delay_s,
+            per_address_delay_s=self._gap.gap_s,
+            wall_s=now,
+            monotonic_s=monotonic_s,
         )
 
     # What came of it.

@@ -99,6 +99,11 @@ class Frontier:
         """Hosts in memory by key."""
         return self._bench.hosts
 
+    @property
+    def delay(self) -> DelayRules:
+        """The delays in force."""
+        return self._rules.delay
+
     def load(self, *, rest_until: float) -> None:
         """Bring the hosts of the crawl that have URLs ready back to memory.
 

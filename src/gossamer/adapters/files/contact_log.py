@@ -14,6 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from gossamer.adapters.files.durable import append_or_cut, translated
+from gossamer.core.contacts import BeginContact, ContactRecord, Delays, EndContact, RunFacts
 from gossamer.core.retry_after import parse_retry_after
 from gossamer.ports.contacts import Contact, ContactEnd
 
@@ -24,59 +25,8 @@ _BOOT = re.compile(r"[A-Za-z0-9-]{1,64}")
 _LOG_NAME = re.compile(r"contacts-(\d{8,})-[A-Za-z0-9-]{1,64}\.jsonl")
 
 
-def _json_name(name: str) -> str:
-    """camelCase, with the unit as a word: `delay_max_s` is `delayMaxSeconds`."""
-    words = (name[:-2] + "_seconds" if name.endswith("_s") else name).split("_")
-    return words[0] + "".join(word.capitalize() for word in words[1:])
-
-
 class ContactLogDamaged(Exception):
     """A whole line of the log is no record; the message names file and line."""
-
-
-class Delays(msgspec.Struct, frozen=True, kw_only=True, rename=_json_name):
-    """The delays in force as the contact began. `crawl_delay_s` is what robots.txt asks, None for nothing."""
-
-    gap_s: float
-    crawl_delay_s: float | None
-    per_address_delay_s: float
-
-
-class BeginContact(msgspec.Struct, frozen=True, kw_only=True, rename=_json_name, tag="begin", tag_field="record"):
-    """A contact about to be made.
-
-    id: unique in the directory. wall_time: UTC; monotonic_s: comparable within one `boot` only. rule_epoch and
-    rule_reason: which robots rules were obeyed and why these; rule_body: key of their stored text, empty for none.
-    """
-
-    id: str
-    crawl: str
-    wall_time: datetime
-    monotonic_s: float
-    boot: str
-    owner_epoch: int
-    host: str
-    address: str
-    port: int
-    method: str
-    url: str
-    purpose: str
-    rule_epoch: int
-    rule_reason: str
-    rule_body: str
-    delays: Delays
-
-
-class EndContact(msgspec.Struct, frozen=True, kw_only=True, rename=_json_name, tag="end", tag_field="record"):
-    """How the contact of this id ended. `status` None when no answer came, `retry_after_s` when none could be read."""
-
-    id: str
-    wall_time: datetime
-    monotonic_s: float
-    outcome: str
-    status: int | None
-    retry_after_s: float | None
-    duration_s: float
 
 
 class LoggedContact(NamedTuple):
@@ -93,6 +43,7 @@ class Author:
     crawl: str
     boot: str
     owner_epoch: int = 0
+    run: RunFacts | None = None
 
 
 @dataclass(slots=True)
@@ -103,7 +54,7 @@ class _OpenLog:
 
 
 _ENCODER = msgspec.json.Encoder()
-_DECODER = msgspec.json.Decoder(BeginContact | EndContact)
+_DECODER: msgspec.json.Decoder[ContactRecord] = msgspec.json.Decoder(BeginContact | EndContact)
 
 
 class ContactLog:
@@ -123,6 +74,7 @@ class ContactLog:
         # The boot may be that of the process before; its files are not ours, so their serial tells the runs apart.
         self._run = self._serial + 1
         self._number = 0
+        self._facts = author.run  # until a record has them
         self._open: _OpenLog | None = None
 
     def __repr__(self) -> str:
@@ -131,44 +83,13 @@ class ContactLog:
     def begin(self, contact: Contact) -> int:
         """Write down a contact, before its first byte is sent. DiskFull: it must not be made."""
         self._number += 1
-        delays = Delays(
-            gap_s=contact.gap_s,
-            crawl_delay_s=contact.crawl_delay_s,
-            per_address_delay_s=contact.per_address_delay_s,
-        )
-        begin = BeginContact(
-            id=f"{self._run}-{self._number}",
-            crawl=self._author.crawl,
-            wall_time=datetime.fromtimestamp(contact.wall_s, UTC),
-            monotonic_s=contact.monotonic_s,
-            boot=self._author.boot,
-            owner_epoch=self._author.owner_epoch,
-            host=contact.host,
-            address=contact.address,
-            port=contact.port,
-            method="GET",
-            url=contact.url,
-            purpose=contact.purpose,
-            rule_epoch=contact.robots_epoch,
-            rule_reason=contact.robots_reason,
-            rule_body=contact.robots_body,
-            delays=delays,
-        )
-        self._append(_ENCODER.encode(begin))
+        self._append(_ENCODER.encode(begin_record(contact, f"{self._run}-{self._number}", self._author, self._facts)))
+        self._facts = None
         return self._number
 
     def end(self, end: ContactEnd) -> None:
         """Write down how a contact ended. DiskFull: call again when there is room."""
-        line = EndContact(
-            id=f"{self._run}-{end.number}",
-            wall_time=datetime.fromtimestamp(end.wall_s, UTC),
-            monotonic_s=end.monotonic_s,
-            outcome=end.outcome,
-            status=end.status or None,
-            retry_after_s=parse_retry_after(end.retry_after, end.wall_s) if end.retry_after else None,
-            duration_s=end.duration_s,
-        )
-        self._append(_ENCODER.encode(line))
+        self._append(_ENCODER.encode(end_record(end, f"{self._run}-{end.number}")))
 
     def close(self) -> None:
         """Sync and close the file. Blocks. Writing again begins another file."""
@@ -198,6 +119,57 @@ class ContactLog:
         return self._open
 
 
+def begin_record(contact: Contact, contact_id: str, author: Author, run: RunFacts | None = None) -> BeginContact:
+    """The record of a contact about to be made; `run` goes into the first of a process."""
+    delays = Delays(
+        gap_s=contact.gap_s,
+        crawl_delay_s=contact.crawl_delay_s,
+        per_address_delay_s=contact.per_address_delay_s,
+        delay_s=contact.delay.delay_s,
+        delay_factor=contact.delay.delay_factor,
+        delay_max_s=contact.delay.delay_max_s,
+    )
+    fetched_at = contact.robots_fetched_at
+    return BeginContact(
+        id=contact_id,
+        crawl=author.crawl,
+        wall_time=_utc(contact.wall_s),
+        monotonic_s=contact.monotonic_s,
+        boot=author.boot,
+        owner_epoch=author.owner_epoch,
+        host=contact.host,
+        address=contact.address,
+        port=contact.port,
+        method="GET",
+        url=contact.url,
+        purpose=contact.purpose,
+        rule_epoch=contact.robots_epoch,
+        rule_reason=contact.robots_reason,
+        rule_body=contact.robots_body,
+        delays=delays,
+        rule_fetched_at=None if fetched_at is None else _utc(fetched_at),
+        rules_for=contact.robots_for,
+        run=run,
+    )
+
+
+def end_record(end: ContactEnd, contact_id: str) -> EndContact:
+    """The record of how it ended."""
+    return EndContact(
+        id=contact_id,
+        wall_time=_utc(end.wall_s),
+        monotonic_s=end.monotonic_s,
+        outcome=end.outcome,
+        status=end.status or None,
+        retry_after_s=parse_retry_after(end.retry_after, end.wall_s) if end.retry_after else None,
+        duration_s=end.duration_s,
+    )
+
+
+def _utc(wall_s: float) -> datetime:
+    return datetime.fromtimestamp(wall_s, UTC)
+
+
 def contact_logs(directory: Path) -> list[Path]:
     """The files of a log in the order in which they were written; none for a directory that is not there."""
     if not directory.is_dir():
@@ -205,7 +177,7 @@ def contact_logs(directory: Path) -> list[Path]:
     return sorted((path for path in directory.iterdir() if _LOG_NAME.fullmatch(path.name)), key=_serial)
 
 
-def read_contacts(directory: Path) -> Iterator[BeginContact | EndContact]:
+def read_contacts(directory: Path) -> Iterator[ContactRecord]:
     """All records in the order of writing, a line in memory at a time; may run beside the writer.
 
     The torn last line that a kill leaves in a file is passed over. ContactLogDamaged for any other line that cannot be
@@ -224,7 +196,7 @@ def read_contacts(directory: Path) -> Iterator[BeginContact | EndContact]:
                 raise ContactLogDamaged(f"{path}, line {number + 1}: longer than {LINE_BYTES_MAX} bytes")
 
 
-def paired(records: Iterable[BeginContact | EndContact]) -> Iterator[LoggedContact]:
+def paired(records: Iterable[ContactRecord]) -> Iterator[LoggedContact]:
     """Contacts as they end, then those that never did, in order of beginning. Memory: the contacts in flight.
 
     An end whose beginning is unknown is passed over: its file may have been removed.

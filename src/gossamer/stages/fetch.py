@@ -81,6 +81,8 @@ class Fetch:
     async def contact(self, lease: Lease) -> None:
         """Carry out one lease to its end; afterwards the host is free again."""
         url = lease.entry.row.url if isinstance(lease, PageLease) else lease.errand.url
+        if lease.host.sitemaps:
+            self._robots.admit_known_sitemaps(lease.host)
         _, host, port = scheme_host_port(Url(url))
         routed, connect_port = self._rules.routes.route(host, port)
         address = await self._address(lease, routed or host)

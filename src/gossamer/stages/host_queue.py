@@ -54,11 +54,13 @@ class HostQueue:
     in_flight: bool = False
     queued_at: float | None = None
     asking: set[str] = field(default_factory=set)
+    just_asked: set[str] = field(default_factory=set)
     run: deque[Entry] = field(default_factory=deque)
     taken: set[bytes] = field(default_factory=set)
     cursor: bytes = b""
     errands: deque[RobotsErrand] = field(default_factory=deque)
     rules: dict[str, RobotsRules] = field(default_factory=dict)
+    sitemaps: dict[str, tuple[str, ...]] = field(default_factory=dict)
     bodies: dict[bytes, bytes] = field(default_factory=dict)
     is_unsaved: bool = False
     slot: tuple[str, float] | None = None
@@ -104,6 +106,7 @@ class HostQueue:
             first = min(origins, key=lambda known: origins[known].copy.next_try_at)
             del origins[first]
             self.rules.pop(first, None)
+            self.just_asked.discard(first)
         origins[origin] = row
 
     def put_run_back(self) -> None:

@@ -4,11 +4,12 @@ What robots.txt means is `core`'s; here its rules are kept at hand, and read aga
 """
 
 from dataclasses import dataclass
+from math import nextafter
 
 from gossamer.core.outcome import Denied, Failed, Outcome, Reason
 from gossamer.core.politeness import DelayRules, crawl_delay_too_long
 from gossamer.core.robots import RobotsRules, parse_robots
-from gossamer.core.robots_copy import Permission, UnreachableMode, permission
+from gossamer.core.robots_copy import Permission, RobotsState, UnreachableMode, permission
 from gossamer.core.rows import OriginRow
 from gossamer.core.url import Url, origin_of
 from gossamer.ports.clock import Clock
@@ -48,7 +49,7 @@ class Judge:
             return float("inf")  # whoever asks wakes the host when the answer is there
         row = host.row.origins.get(origin)
         errand = RobotsErrand(origin, host.key, origin + "/robots.txt", head=entry)
-        match permission(row.copy, self._clock.now(), self._rules.robots_mode) if row else Permission.ASK_ROBOTS:
+        match self._permission(host, origin, row) if row else Permission.ASK_ROBOTS:
             case Permission.ASK_ROBOTS:
                 return errand
             case Permission.CLOSED:
@@ -64,16 +65,34 @@ class Judge:
                 denied = None if rules.decide(entry.row.url).allowed else Denied(Reason.ROBOTS_DISALLOWED)
                 return self._unless_left_alone(host, denied)
 
+    def _permission(self, host: HostQueue, origin: str, row: OriginRow) -> Permission:
+        """As robots.txt's life has it; but where it was asked in vain just before, what an outage allows comes first.
+
+        A failing host rests as long as the next try of its robots.txt takes to be due (an hour), so it would have no
+        other contact for ever.
+        """
+        mode = self._rules.robots_mode
+        found = permission(row.copy, self._clock.now(), mode)
+        is_outage = row.copy.state is RobotsState.UNREACHABLE
+        if found is Permission.ASK_ROBOTS and is_outage and origin in host.just_asked:
+            before = permission(row.copy, nextafter(row.copy.next_try_at, 0.0), mode)
+            return found if before is Permission.CLOSED else before
+        return found
+
     def rules(self, host: HostQueue, origin: str, row: OriginRow) -> RobotsRules | None:
         """The stored robots.txt of an origin, read for our agent; None when it is not there."""
         held = host.rules.get(origin)
         if held is None:
             body = host.bodies.get(row.body_key)
+            is_old = body is None
             if body is None:
                 body = self._store.get(Family.ROBOTS, row.body_key)
             if body is None:
                 return None
-            held = host.rules[origin] = parse_robots(body).rules_for(self._rules.agent)
+            file = parse_robots(body)
+            if is_old:
+                host.sitemaps[origin] = file.sitemaps
+            held = host.rules[origin] = file.rules_for(self._rules.agent)
             self.renew_delay(host)
         return held
 

@@ -75,6 +75,11 @@ class RobotsFetch:
         asker.remember(errand.origin, OriginRow(after_answer(known.copy, verdict, self._clock.now()), body_key))
         self._store.submit(HostChanged(asker))
 
+    def admit_known_sitemaps(self, host: HostQueue) -> None:
+        """Those of a robots.txt fetched before this run, perhaps for another crawl. Known ones change nothing."""
+        while host.sitemaps:
+            self._admit_sitemaps(*host.sitemaps.popitem())
+
     def _admit_sitemaps(self, origin: str, sitemaps: Sequence[str]) -> None:
         """Sitemaps may lie on any host; what they list must be in scope."""
         named = [normalize(name, origin + "/robots.txt") for name in sitemaps] if self._sitemaps else []

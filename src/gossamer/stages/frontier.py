@@ -15,6 +15,7 @@ from gossamer.core.outcome import Outcome, Reason, Unreachable
 from gossamer.core.politeness import DelayRules, after_contact, gap_s
 from gossamer.core.robots_copy import UnreachableMode
 from gossamer.core.rows import Kind
+from gossamer.core.url import Url, origin_of
 from gossamer.ports.clock import Clock
 from gossamer.ports.partition_store import PartitionStore
 from gossamer.stages.host_queue import Entry, HostQueue, RobotsErrand
@@ -203,6 +204,7 @@ class Frontier:
     def robots_settled(self, asker: HostQueue, origin: str) -> None:
         """The asking for `origin` is over: what is known of it now is in the row. The host goes on."""
         asker.asking.discard(origin)
+        asker.just_asked.add(origin)
         asker.rules.pop(origin, None)
         self._judge.renew_delay(asker)
         self.wake(asker)
@@ -278,7 +280,10 @@ class Frontier:
                 return RobotsLease(host, judgement)
             self._reserve(host, entry)
             host.run.remove(entry)
-            return PageLease(host, entry) if judgement is None else Verdict(host, entry, judgement)
+            if judgement is not None:
+                return Verdict(host, entry, judgement)
+            host.just_asked.clear()
+            return PageLease(host, entry)
         if not is_starved:
             return closed_until
         if not self.budget.has_room and not host.is_starved:
@@ -300,6 +305,7 @@ class Frontier:
         match lease:
             case PageLease(host=host, entry=entry):
                 host.run.appendleft(entry)
+                host.just_asked.add(origin_of(Url(entry.row.url)))  # it has had no contact since
                 if entry.row.kind is Kind.PAGE:
                     self.budget.give_back()
                     host.budget.give_back()

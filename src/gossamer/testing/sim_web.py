@@ -83,7 +83,7 @@ def hanging() -> Answer:
 
 @dataclass(slots=True)
 class Exchange:
-    """One contact as the server saw it. `ended_at` is None while it lasts, and after a kill. Status 0: no answer."""
+    """One contact as the server saw it. `ended_at` is None while it lasts. Status 0: no answer."""
 
     url: str
     host: str
@@ -128,9 +128,9 @@ class SimWeb:
         self._busy.add(host)
         try:
             await asyncio.sleep(answer.latency_s)
-        finally:
+        finally:  # also where a stop or a kill breaks it off
             self._busy.discard(host)
-        exchange.ended_at = loop.time() if answer.latency_s else visit.at_s
+            exchange.ended_at = loop.time() if answer.latency_s else visit.at_s
         if answer.failure is not None:
             return Unanswered(reason=answer.failure, detail="", began_at=exchange.began_at, ended_at=exchange.ended_at)
         exchange.status = answer.status

@@ -54,7 +54,7 @@ class SteadyRandom(Random):
 
 @dataclass(slots=True)
 class Life:
-    """One process: what `bootstrap` builds, in simulated form. It ends with its crawl or with a kill."""
+    """One process: what `bootstrap` builds, in simulated form. `end` is None until it ended in an orderly way."""
 
     crawl: CrawlRow
     config: CrawlConfig
@@ -63,6 +63,7 @@ class Life:
     clock: SimClock
     began_at: float
     was_clean: bool
+    end: End | None = None
 
 
 class World:
@@ -190,6 +191,7 @@ class World:
         end = await life.runner.run()
         crawl.clean, crawl.ended_at = True, life.clock.now()
         await stages.store.commit_group()
+        life.end = end
         return end
 
     def _born(self) -> Life:

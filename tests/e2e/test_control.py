@@ -84,6 +84,17 @@ def test_a_pause_outlives_the_process(lab: LabDescription, log: Path, tmp_path: 
     assert by_outcome(data) == {"fetched": LabWeb(CONFIG).reachable().pages}
 
 
+def test_a_pause_is_kept_though_nothing_else_happens_after_it(lab: LabDescription, log: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with living([*lab_words(lab), "--delay", "30", "--data", str(data)], tmp_path) as life:
+        await_contacts(life, log, 4)  # robots.txt of each host, then half a minute of rest
+        assert life.lives_for(LOG_FLUSH_S), life.err()
+        assert command("pause", data).code == 0
+        assert life.lives_for(0.5), life.err()
+        life.kill_group()
+    assert status(data) == "paused"
+
+
 def test_resume_without_a_process_says_what_to_run(lab: LabDescription, log: Path, tmp_path: Path) -> None:
     data = tmp_path / "data"
     with living([*lab_words(lab), *PACE, "--data", str(data)], tmp_path) as life:
@@ -104,8 +115,8 @@ def test_resume_without_a_process_says_what_to_run(lab: LabDescription, log: Pat
 
 def test_looking_works_while_a_crawl_runs(lab: LabDescription, log: Path, tmp_path: Path) -> None:
     data = tmp_path / "data"
-    with living([*lab_words(lab), *PACE, "--data", str(data)], tmp_path) as life:
-        await_contacts(life, log, 30)
+    with living([*lab_words(lab), "--delay", "0.5", "--data", str(data)], tmp_path) as life:
+        await_contacts(life, log, 12)
         for name in ("status", "pages", "hosts", "verify"):
             done = gossamer(name, "--json", "--data", str(data), cwd=tmp_path)
             assert done.code == 0, f"{name}: {done.err or done.out}"

@@ -12,12 +12,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gossamer.core.messages import ParseJob
+from gossamer.core.rows import Kind
 from gossamer.ports.clock import Clock
 from gossamer.ports.partition_store import PartitionStore, StoreFull
 from gossamer.ports.segments import DiskFull, SegmentSync
 from gossamer.stages.alarm import Alarm
 from gossamer.stages.capture import CaptureWriter
-from gossamer.stages.events import Event
+from gossamer.stages.events import Discovered, Event
 from gossamer.stages.frontier import Frontier
 from gossamer.stages.ledger import Ledger, Posting
 from gossamer.stages.room import Room
@@ -83,6 +84,10 @@ class Store:
         """Report something; it is durable some 50 ms later."""
         self._events.append(event)
         self._alarm.ring()
+
+    def touch(self) -> None:
+        """Make the crawl's row durable soon: its status has changed, though no URL has."""
+        self.submit(Discovered([], b"", Kind.PAGE, 0, ""))
 
     def stop(self) -> None:
         """Let `run` end once everything reported is durable, or the disk has been full for too long."""

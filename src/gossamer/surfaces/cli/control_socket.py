@@ -64,9 +64,11 @@ def _act(line: bytes, open_: OpenCrawl, live: Live) -> dict[str, Any]:
         case "pause":
             open_.runner.pause()
             open_.crawl.status = "paused"
+            open_.stages.store.touch()
         case "resume":
             open_.runner.resume()
             open_.crawl.status = "running"
+            open_.stages.store.touch()
         case "stop":
             open_.runner.stop()
         case _:

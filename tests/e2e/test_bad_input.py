@@ -176,7 +176,7 @@ def test_a_disk_that_is_full_at_the_start(small_disk: Path) -> None:
 
 
 def test_a_directory_that_another_crawl_uses(lab: LabDescription, data: Path) -> None:
-    words = [*lab_words(lab), "--data", str(data)]
+    words = [*lab_words(lab), "--max-pages", "1000", "--data", str(data)]
     with living([*words, "--delay", "5"], data.parent) as life:
         while not (data / "state" / "control.sock").exists():
             assert life.lives_for(0.05), life.err()

@@ -48,7 +48,9 @@ def test_a_raised_ceiling_is_what_counts_when_a_crawl_goes_on(tmp_path: Path) ->
     assert "20 fetched" in second.done.err
     assert len(second.urls("fetched")) == len(second.answered()) == len(set(second.answered())) == 45
     assert set(first.answered()) < set(second.answered())
-    rest = crawl(SMALL, tmp_path)
+    third = crawl(SMALL, tmp_path)
+    assert len(third.answered()) == 45, "a ceiling holds until another one is given"
+    rest = crawl(SMALL, tmp_path, "--max-pages", "1000")
     assert rest.urls("fetched") == rest.web.reachable().pages == set(rest.answered())
     assert len(rest.answered()) == len(set(rest.answered()))
 

@@ -110,7 +110,11 @@ class Fetch:
 
     async def _address(self, lease: Lease, name: str) -> str | Outcome:
         """The address to connect to, or how the lease ends because there is none."""
-        found = await self._around.dns.resolve(name)
+        try:
+            found = await self._around.dns.resolve(name)
+        except CancelledError:  # a stop that waited long enough; nobody was contacted
+            self._around.frontier.postpone(lease, self._around.clock.monotonic())
+            raise
         if isinstance(found, Unresolved):
             return Unreachable(found.reason)
         allowed = [address for address in found.addresses if self._rules.addresses.is_allowed(address)]

@@ -128,7 +128,7 @@ def _assert_memory(world: World) -> None:
 
 
 def assert_polite(world: World) -> None:
-    """A host rests `delay_s` after each contact; begins at an address lie `per_address_delay_s` apart; all are logged."""
+    """A host rests `delay_s` after a contact; begins at one address are `per_address_delay_s` apart; all are logged."""
     assert [(begun.url, begun.address) for begun in world.contacts.begun] == [
         (exchange.url, exchange.address) for exchange in world.web.exchanges
     ]

@@ -1,0 +1,45 @@
+"""Which crawl a command is about."""
+
+import json
+
+from gossamer.stages.opening import open_crawl
+
+NOW = 1_800_000_000.0
+SEEDS = ["http://a.test/", "http://b.test/", "http://a.test/"]
+
+
+def test_an_empty_directory_gets_a_crawl_with_each_seed_once() -> None:
+    opening = open_crawl([], SEEDS, {"delay_s": 1.0}, new=False, now=NOW)
+    assert (opening.is_new, opening.changes) == (True, ())
+    assert (opening.crawl.number, opening.crawl.crawl_id) == (1, "20270115-080000-1")
+    assert opening.crawl.seeds == SEEDS[:2]
+    assert json.loads(opening.crawl.options) == {"delay_s": 1.0}
+
+
+def test_an_unfinished_crawl_goes_on_with_more_seeds_and_other_options() -> None:
+    first = open_crawl([], SEEDS, {"delay_s": 1.0, "scope": "site", "exclude": ["x"]}, new=False, now=NOW).crawl
+    first.ended_at, first.counters.fetched = NOW + 5, 7
+    opening = open_crawl([first], ["http://c.test/", SEEDS[0]], {"delay_s": 2.0, "scope": "site"}, new=False, now=NOW)
+    assert opening.is_new is False
+    assert opening.crawl is first
+    assert opening.crawl.seeds == ["http://a.test/", "http://b.test/", "http://c.test/"]
+    assert opening.changes == ("delay_s: 1.0 → 2.0", "exclude: ['x'] → not set")
+    assert (opening.crawl.ended_at, opening.crawl.counters.fetched) == (None, 7)
+
+
+def test_long_lists_are_not_printed_whole() -> None:
+    first = open_crawl([], SEEDS, {"connect_to": [str(n) for n in range(9)]}, new=False, now=NOW).crawl
+    assert open_crawl([first], [], {}, new=False, now=NOW).changes == ("connect_to: 9 entries → not set",)
+
+
+def test_another_crawl_gets_the_next_number_and_leaves_the_old_ones_alone() -> None:
+    first = open_crawl([], SEEDS, {}, new=False, now=NOW).crawl
+    second = open_crawl([first], ["http://z.test/"], {"delay_s": 9}, new=True, now=NOW).crawl
+    assert (second.number, second.crawl_id, second.seeds) == (2, "20270115-080000-2", ["http://z.test/"])
+    assert (first.seeds, first.options) == (SEEDS[:2], "{}")
+
+
+def test_the_newest_crawl_goes_on() -> None:
+    first = open_crawl([], SEEDS, {}, new=False, now=NOW).crawl
+    second = open_crawl([first], SEEDS, {}, new=True, now=NOW + 60).crawl
+    assert open_crawl([first, second], [], {}, new=False, now=NOW + 90).crawl is second

@@ -185,7 +185,7 @@ async def open_crawl_stages(
     ledger = Ledger(partition, frontier, crawl, _ledger_rules(config, crawl), rng)
     store = Store(durable, ledger, frontier, clock)
     around = Surroundings(clock, web, dns, contacts, capture_writer, store, frontier, rng)
-    fetch = Fetch(around, _fetch_rules(config), AddressGap(config.per_address_delay_s))
+    fetch = Fetch(around, _fetch_rules(config), _address_gap(installation, config, clock))
     parsers = [ParserProcess(_worker_plan(directory, crawl, config, serial)) for serial in range(config.parsers)]
     parse = Parse(partition, store, parsers, crawl.number)
     stages = Stages(frontier, fetch, store, parse)
@@ -280,12 +280,20 @@ def _worker_plan(
     return plan
 
 
+def _address_gap(installation: Installation, config: CrawlConfig, clock: SystemClock) -> AddressGap:
+    """A process before this one may have contacted any address a moment ago."""
+    is_first = not installation.crawls
+    return AddressGap(
+        config.per_address_delay_s, quiet_until=0.0 if is_first else clock.monotonic() + config.per_address_delay_s
+    )
+
+
 def _author(crawl: CrawlRow, config: CrawlConfig, clock: SystemClock) -> Author:
     facts = RunFacts(
         started_at=datetime.fromtimestamp(clock.now(), UTC),
         started_monotonic_s=clock.monotonic(),
         agent=config.user_agent,
-        robots_unreachable=config.robots_unreachable,
+        robots_unreachable=UnreachableMode(config.robots_unreachable),
         robots_off=tuple(sorted(config.robots)),
     )
     return Author(crawl=crawl.crawl_id, boot=_boot_id(), run=facts)

@@ -23,6 +23,7 @@ from gossamer.adapters.files.contact_log import (
 )
 from gossamer.core.contacts import BeginContact, EndContact, RunFacts
 from gossamer.core.politeness import DelayRules
+from gossamer.core.robots_copy import UnreachableMode
 from gossamer.ports.contacts import Contact, ContactEnd, Contacts
 from gossamer.ports.segments import DiskFull
 
@@ -100,7 +101,7 @@ def test_what_holds_for_a_whole_process_is_in_its_first_record(tmp_path: Path) -
         started_at=started_at,
         started_monotonic_s=99.5,
         agent="gossamer",
-        robots_unreachable="rfc",
+        robots_unreachable=UnreachableMode.RFC,
         robots_off=("b.test",),
     )
     log = ContactLog(tmp_path, Author(crawl="c1", boot="b00t", run=facts))

@@ -24,6 +24,15 @@ def test_who_holds_a_moment_begins_at_it() -> None:
     assert gap.take("a", 11.5) == 11.5
 
 
+def test_after_a_restart_every_address_is_quiet_for_its_gap() -> None:
+    gap = AddressGap(0.5, quiet_until=10.5)
+    first, second = gap.take("a", 10.0), gap.take("a", 10.0)
+    assert (first, second) == (10.5, 11.0)
+    assert gap.take("a", first, first) == first
+    assert gap.take("b", 10.6) == 10.6
+    assert AddressGap(0.5).take("a", 10.0) == 10.0
+
+
 def test_nobody_begins_before_the_moment_that_it_holds() -> None:
     gap = AddressGap(0.1)
     gap.take("a", 10.0)

@@ -46,6 +46,15 @@ def test_a_redirect_to_another_host_is_a_contact_of_that_host() -> None:
     assert_accounts(world)
 
 
+def test_a_crawl_delay_that_another_host_tells_counts_from_then() -> None:
+    world = world_of(A)
+    world.web.robots("a.test", redirect(f"{B}robots.txt"))
+    world.web.robots("b.test", plain("User-agent: *\nCrawl-delay: 7\n"))
+    assert world.crawl() is End.COMPLETED
+    (told_at,) = world.starts(f"{B}robots.txt")
+    assert world.starts(A) == pytest.approx([told_at + 7], abs=0.01)
+
+
 def test_two_hosts_that_redirect_to_each_other_are_both_closed_and_end_asking() -> None:
     world = world_of(f"{A}1", f"{B}1")
     world.web.robots("a.test", redirect(f"{B}robots.txt"))

@@ -4,16 +4,33 @@ Who writes them is `stages.fetch`, where to is an adapter's business, and what t
 """
 
 from datetime import datetime
+from typing import NamedTuple
 
 import msgspec
 
 from gossamer.core.politeness import DelayRules
+from gossamer.core.robots_copy import UnreachableMode
 
 
 def _json_name(name: str) -> str:
     """camelCase, with the unit as a word: `delay_max_s` is `delayMaxSeconds`."""
     words = (name[:-2] + "_seconds" if name.endswith("_s") else name).split("_")
     return words[0] + "".join(word.capitalize() for word in words[1:])
+
+
+class Moment(NamedTuple):
+    """A point in time on both clocks, as one process saw it; the monotonic clock counts within a boot."""
+
+    boot: str
+    run_id: str
+    monotonic_s: float
+    wall: datetime
+
+    def until(self, later: "Moment") -> float:
+        """Seconds from here to there."""
+        if self.boot == later.boot:
+            return later.monotonic_s - self.monotonic_s
+        return (later.wall - self.wall).total_seconds()
 
 
 class Delays(msgspec.Struct, frozen=True, kw_only=True, rename=_json_name):
@@ -41,7 +58,7 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True, rename=_json_name):
     started_at: datetime
     started_monotonic_s: float
     agent: str
-    robots_unreachable: str
+    robots_unreachable: UnreachableMode
     robots_off: tuple[str, ...]
 
 
@@ -81,6 +98,18 @@ class BeginContact(
         """Which process made the contact."""
         return self.id.rpartition("-")[0]
 
+    @property
+    def at(self) -> Moment:
+        """When it began."""
+        return Moment(self.boot, self.run_id, self.monotonic_s, self.wall_time)
+
+    @property
+    def process_began(self) -> Moment | None:
+        """When its process took up the log, where the record says so."""
+        if self.run is None:
+            return None
+        return Moment(self.boot, self.run_id, self.run.started_monotonic_s, self.run.started_at)
+
 
 class EndContact(msgspec.Struct, frozen=True, kw_only=True, rename=_json_name, tag="end", tag_field="record"):
     """How the contact of this id ended. `status` None when no answer came, `retry_after_s` when none could be read."""
@@ -92,6 +121,10 @@ class EndContact(msgspec.Struct, frozen=True, kw_only=True, rename=_json_name, t
     status: int | None
     retry_after_s: float | None
     duration_s: float
+
+    def ended(self, begin: BeginContact) -> Moment:
+        """When the contact that `begin` began was over."""
+        return Moment(begin.boot, begin.run_id, self.monotonic_s, self.wall_time)
 
 
 ContactRecord = BeginContact | EndContact

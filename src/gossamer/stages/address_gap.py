@@ -17,11 +17,14 @@ class _Turns:
 class AddressGap:
     """Hands out the moments at which contacts with an address may begin, `gap_s` apart. Monotonic seconds.
 
+    `quiet_until`: no address is contacted before, for nobody remembers when the process before contacted it.
+
     Who may not begin now gets a moment of its own, so that those who wait come back one by one and not all at once.
     """
 
-    def __init__(self, gap_s: float) -> None:
+    def __init__(self, gap_s: float, quiet_until: float = 0.0) -> None:
         self.gap_s = gap_s
+        self._quiet_until = quiet_until
         self._turns: dict[str, _Turns] = {}
 
     def __len__(self) -> int:
@@ -38,8 +41,8 @@ class AddressGap:
         turns = self._turns.get(address)
         if turns is None:
             self._make_room(now)
-            self._turns[address] = _Turns(now, now + self.gap_s)
-            return now
+            quiet = _Turns(self._quiet_until - self.gap_s, self._quiet_until)
+            turns = self._turns[address] = quiet if now < self._quiet_until else _Turns(float("-inf"), now)
         free_at = turns.begun_at + self.gap_s
         is_its_turn = (held is not None and held <= now) or turns.next_at <= now
         if is_its_turn and free_at <= now:

@@ -134,6 +134,9 @@ class Frontier:
             if host.in_flight or not host.has_work:
                 self._bench.forget_if_idle(host)
                 continue
+            if host.next_at > now:  # it learned of a crawl-delay after it was queued
+                self.wake(host)
+                continue
             if host.timed_out and self.suspects_in_flight >= self._rules.suspects_max:
                 self.wake(host, not_before=now + SUSPECT_PAUSE_S)
                 continue
@@ -207,6 +210,9 @@ class Frontier:
         asker.just_asked.add(origin)
         asker.rules.pop(origin, None)
         self._judge.renew_delay(asker)
+        if not asker.in_flight and asker.row.crawl_delay_s:
+            # Another host gave the answer: when ours had its last contact, nobody knew of its crawl-delay.
+            self._plan(asker, self._clock.monotonic() + asker.row.crawl_delay_s)
         self.wake(asker)
 
     def settled(self, released: Iterable[Place], found: Iterable[Place], touched: Iterable[HostQueue]) -> None:
@@ -318,12 +324,16 @@ class Frontier:
         return gap_s(self._rules.delay, host.row.crawl_delay_s, self._clock.monotonic() - began_at)
 
     def _rest(self, host: HostQueue, until: float) -> None:
-        """A contact is over. Its row has the moment too, in wall time, from the next batch that writes it."""
+        """A contact is over."""
+        self._plan(host, until)
+        host.is_unsaved = True
+        self._free(host)
+
+    def _plan(self, host: HostQueue, until: float) -> None:
+        """No contact before. The row has the moment too, in wall time, from the next batch that writes it."""
         host.next_at = max(host.next_at, until)
         wall = self._clock.now() + host.next_at - self._clock.monotonic()
         host.row.manners = replace(host.manners, next_allowed_at=wall)
-        host.is_unsaved = True
-        self._free(host)
 
     def _free(self, host: HostQueue) -> None:
         host.in_flight = False

@@ -226,7 +226,8 @@ class World:
         ledger = Ledger(self.partition, frontier, crawl, rules, self._rng)
         store = Store(durable, ledger, frontier, clock)
         around = Surroundings(clock, self.web, self.web, self.contacts, captures, store, frontier, self._rng)
-        fetch = Fetch(around, _fetch_rules(config), AddressGap(config.per_address_delay_s))
+        quiet_until = clock.monotonic() + config.per_address_delay_s if self.lives else 0.0
+        fetch = Fetch(around, _fetch_rules(config), AddressGap(config.per_address_delay_s, quiet_until))
         parse_rules = ParseRules(admissibility, ParseOptions(TextKind(config.text), config.user_agent))
 
         def parser() -> CaptureParser:

@@ -132,6 +132,23 @@ def test_nofollow_is_obeyed_wherever_it_stands(where: str) -> None:
     assert (parsed.pages.urls, parsed.refused) == ([], {"nofollow": 1})
 
 
+@pytest.mark.parametrize(
+    ("fields", "noindex", "nofollow"),
+    [
+        (("otherbot: noindex", "nofollow"), False, True),
+        (("gossamer: noindex", "otherbot: nofollow"), True, False),
+        (("otherbot: noindex, nofollow", "otherbot: none"), False, False),
+        (("none", "otherbot: all"), True, True),
+    ],
+)
+def test_the_robot_that_a_header_names_is_meant_by_that_field_alone(
+    fields: tuple[str, ...], noindex: bool, nofollow: bool
+) -> None:
+    parsed = Bench().parse(b"<a href=/x>x</a>", HTML, *(("x-robots-tag", field) for field in fields))
+    assert (parsed.page.noindex, parsed.page.nofollow) == (noindex, nofollow)
+    assert parsed.pages.urls == ([] if nofollow else [f"{HOME}x"])
+
+
 def test_links_that_are_traps_or_excluded_are_named() -> None:
     parsed = Bench(exclude=["private"]).parse(b"<a href=/a/a/a/>1</a><a href=/private/x>2</a><a href=/fine>3</a>")
     assert parsed.refused == {"repeated-segments": 1, "excluded": 1}

@@ -136,13 +136,13 @@ def _decoded(fields: Fields, wire: bytes, bytes_max: int) -> DecodedBody:
 
 
 def _first_values(fields: Fields) -> dict[str, str]:
-    """Fields by name; repeated X-Robots-Tag fields are joined, of all others the first counts."""
+    """Fields by name; repeated X-Robots-Tag fields are lines (see `parse_page`), of all others the first counts."""
     values: dict[str, str] = {}
     for name, value in fields:
         if name not in values:
             values[name] = value
         elif name == "x-robots-tag":
-            values[name] += ", " + value
+            values[name] += "\n" + value
     return values
 
 

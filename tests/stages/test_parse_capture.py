@@ -132,6 +132,17 @@ def test_nofollow_is_obeyed_wherever_it_stands(where: str) -> None:
     assert (parsed.pages.urls, parsed.refused) == ([], {"nofollow": 1})
 
 
+@pytest.mark.parametrize("text", TextKind)
+def test_the_characters_are_those_of_the_text_that_is_kept(text: TextKind) -> None:
+    """The main text of a page with navigation is shorter than all of it."""
+    story = b"<p>" + b"Green tea grows in the hills above the lake, where the mornings are cool. " * 20
+    bench = Bench(text)
+    row = bench.parse(b"<nav><a href=/1>Home</a> <a href=/2>News</a></nav><article>" + story + b"</article>").page
+    kept = read_record(bench.texts.read(row.text_key)).block.decode() if row.text_key else ""
+    assert row.text_chars == len(kept)
+    assert ("Home" in kept, "Green" in kept) == (text is TextKind.FULL, text is not TextKind.NONE)
+
+
 @pytest.mark.parametrize(
     ("fields", "noindex", "nofollow"),
     [

@@ -56,7 +56,8 @@ class CaptureParser:
         page = parse_page(decoded.body, capture.url, _first_values(fields), self._rules.options)
         links = outlinks(page)
         found, refused, judged = self._judged(page, links)
-        text_key, length = self._keep_text(capture, record, page)
+        text = page.main_text if self._rules.options.text is TextKind.MAIN else page.text
+        text_key, length = self._keep_text(capture, record, text, page.language)
         row = PageRow(
             parsed_at=self._clock.now(),
             kind=page.kind,
@@ -66,7 +67,7 @@ class CaptureParser:
             canonical=page.canonical or "",
             noindex=page.noindex,
             nofollow=page.nofollow,
-            text_chars=len(page.text or ""),
+            text_chars=len(text),
             content_hash=page.content_hash,
             text_key=text_key,
             links=len(links),
@@ -94,17 +95,18 @@ class CaptureParser:
             judged.append(OutlinkRow(url, rel, source, verdict))
         return Found(list(urls), b"".join(link_keys(urls))), refused, judged
 
-    def _keep_text(self, capture: CaptureRow, record: StoredRecord, page: Page) -> tuple[CaptureKey | None, int]:
-        kept = page.main_text if self._rules.options.text is TextKind.MAIN else page.text
-        if not kept:
+    def _keep_text(
+        self, capture: CaptureRow, record: StoredRecord, text: str, language: str
+    ) -> tuple[CaptureKey | None, int]:
+        if not text:
             return None, 0
         extracted = ExtractedText(
             url=capture.url,
             fetched_at=capture.fetched_at,
-            text=kept,
+            text=text,
             response_urn=record.field("WARC-Record-ID"),
             record_id=self._rng.randbytes(16),
-            language=page.language,
+            language=language,
         )
         key = self._text.append(conversion_record(extracted))
         return key, key.offset + key.length

@@ -26,7 +26,6 @@ from gossamer.adapters.files.segments import (
     SegmentTooShort,
     SegmentWriter,
     index_path,
-    open_at,
     recover,
     trim,
     write_index,
@@ -196,7 +195,6 @@ def test_half_a_record_is_cut_and_five_are_intact__h_warc_02(tmp_path: Path) -> 
         directory = tmp_path / str(trial)
         writer = SegmentWriter(plan(directory))
         keys = [append(writer, number) for number in range(1, 6)]
-        writer.sync()
         path = directory / keys[0].segment
         committed = path.stat().st_size
         sixth = append(writer, 6, big)
@@ -205,16 +203,18 @@ def test_half_a_record_is_cut_and_five_are_intact__h_warc_02(tmp_path: Path) -> 
         assert recover(directory, {path.name: committed}) == (path.name,)
         assert path.stat().st_size == committed
         assert walked(path) == ["warcinfo"] + ["response", "request"] * 5
+        write_index(path)
         again = SegmentWriter(plan(directory))
-        again.resume(path.name, committed)
         sixth = append(again, 6, b"fetched again")
         again.close()
-        assert walked(path) == ["warcinfo"] + ["response", "request"] * 6
+        assert sixth.segment != path.name
+        assert walked(path) == ["warcinfo"] + ["response", "request"] * 5
         with SegmentReader(directory) as reader:
             blocks = [read_record(reader.read(key)).block for key in [*keys, sixth]]
         assert blocks[-1].endswith(b"fetched again")
         assert {block[-12:] for block in blocks[:-1]} == {b"hello crawl\n"}
-        assert len(find(index_path(path).read_bytes(), "https://example.com/6")) == 1
+        indexes = [index_path(directory / name).read_bytes() for name in (path.name, sixth.segment)]
+        assert [len(find(index, "https://example.com/6")) for index in indexes] == [0, 1]
 
 
 KILLED = """
@@ -226,7 +226,6 @@ from gossamer.adapters.files.segments import SegmentWriter
 writer = SegmentWriter(plan(Path(sys.argv[2])))
 for number in range(1, 6):
     key = append(writer, number)
-writer.sync()
 print(key.segment, os.stat(Path(sys.argv[2]) / key.segment).st_size, flush=True)
 body = os.urandom(20_000_000)
 while True:
@@ -256,9 +255,8 @@ def test_a_kill_in_the_middle_of_a_large_record_costs_only_that__h_warc_02(tmp_p
 def test_a_segment_shorter_than_committed_is_an_error_of_its_own(tmp_path: Path, missing: int) -> None:
     path = tmp_path / "x.warc.gz"
     path.write_bytes(b"a" * 100)
-    for attempt in (trim, open_at):
-        with pytest.raises(SegmentTooShort, match=f"has 100 bytes, {100 + missing} are committed"):
-            attempt(path, 100 + missing)
+    with pytest.raises(SegmentTooShort, match=f"has 100 bytes, {100 + missing} are committed"):
+        trim(path, 100 + missing)
     assert path.read_bytes() == b"a" * 100
     with pytest.raises(SegmentTooShort, match="is gone"):
         trim(tmp_path / "y.warc.gz", missing)
@@ -298,14 +296,6 @@ def test_an_orphans_name_is_not_given_again(tmp_path: Path) -> None:
     recover(tmp_path, {})
     writer = SegmentWriter(plan(tmp_path))
     assert append(writer, 1).segment == name.replace("4.", "5.")
-    writer.close()
-
-
-def test_only_a_segment_that_is_not_in_use_is_resumed(tmp_path: Path) -> None:
-    writer = SegmentWriter(plan(tmp_path))
-    key = append(writer, 1)
-    with pytest.raises(ValueError, match="in use"):
-        writer.resume(key.segment, 1)
     writer.close()
 
 
@@ -412,7 +402,7 @@ def test_texts_have_segments_of_their_own_without_an_index(tmp_path: Path) -> No
         url="https://example.com/1",
         fetched_at=0.0,
         text="hello",
-        response_urn=records(1).response_urn,
+        response_urn="<urn:uuid:0>",
         record_id=bytes(16),
     )
     key = writer.append(conversion_record(text))
@@ -426,7 +416,6 @@ def test_texts_have_segments_of_their_own_without_an_index(tmp_path: Path) -> No
 def test_a_full_segment_is_indexed_while_the_next_one_fills(tmp_path: Path) -> None:
     writer = SegmentWriter(plan(tmp_path, size_bytes_max=1))
     first, second, third = (append(writer, number) for number in (1, 2, 3))
-    writer.sync()
     assert index_path(tmp_path / first.segment).exists()
     assert not index_path(tmp_path / third.segment).exists()
     writer.close()

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.core import addresses as addresses_module
-from gossamer.core.addresses import AddressRules, is_public, parse_networks
+from gossamer.core.addresses import AddressRules, parse_networks
 
 
 def _words(text: str) -> list[str]:
@@ -49,24 +49,24 @@ def carriers(v4: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("address", REFUSED_V4 + REFUSED_V6)
 def test_special_addresses_are_not_public(address: str) -> None:
-    assert not is_public(address)
     assert not AddressRules().is_allowed(address)
 
 
 @pytest.mark.parametrize("address", PUBLIC_V4 + PUBLIC_V6)
 def test_other_addresses_are_public(address: str) -> None:
-    assert is_public(address)
-    assert is_public(address), "and remain so when remembered"
+    rules = AddressRules()
+    assert rules.is_allowed(address)
+    assert rules.is_allowed(address), "and remain so when remembered"
 
 
 @pytest.mark.parametrize("v4", REFUSED_V4)
 def test_ipv6_that_carries_a_special_address_is_not_public(v4: str) -> None:
-    assert [name for name, address in carriers(v4).items() if is_public(address)] == []
+    assert [name for name, address in carriers(v4).items() if AddressRules().is_allowed(address)] == []
 
 
 @pytest.mark.parametrize("v4", PUBLIC_V4)
 def test_ipv6_that_carries_a_public_address_is_public(v4: str) -> None:
-    assert [name for name, address in carriers(v4).items() if not is_public(address)] == []
+    assert [name for name, address in carriers(v4).items() if not AddressRules().is_allowed(address)] == []
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_ipv6_that_carries_a_public_address_is_public(v4: str) -> None:
     ],
 )
 def test_text_that_is_no_address_is_not_public(text: str) -> None:
-    assert not is_public(text)
+    assert not AddressRules().is_allowed(text)
 
 
 def test_the_allow_list_overrides() -> None:
@@ -110,7 +110,6 @@ def test_everything_may_be_allowed() -> None:
 def test_one_set_of_rules_does_not_remember_for_another() -> None:
     assert AddressRules((ip_network("10.0.0.0/8"),)).is_allowed("10.0.0.1")
     assert not AddressRules().is_allowed("10.0.0.1")
-    assert not is_public("10.0.0.1")
 
 
 def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,16 +131,16 @@ def test_blocks_are_read_and_faults_are_sentences() -> None:
 @given(st.ip_addresses(v=4))
 def test_what_the_standard_library_calls_private_is_refused(address: IPv4Address) -> None:
     if not address.is_global or address.is_multicast:
-        assert not is_public(str(address))
+        assert not AddressRules().is_allowed(str(address))
 
 
 @given(st.ip_addresses(v=6))
 def test_what_the_standard_library_calls_private_v6_is_refused(address: IPv6Address) -> None:
     carried = address.ipv4_mapped or address.sixtofour or address.teredo
     if carried is None and (not address.is_global or address.is_multicast):
-        assert not is_public(str(address))
+        assert not AddressRules().is_allowed(str(address))
 
 
 @given(st.text())
 def test_nothing_raises(text: str) -> None:
-    assert is_public(text) in {True, False}
+    assert AddressRules().is_allowed(text) in {True, False}

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.core.charset import Decoded, decode_html, decode_text, header_charset, to_utf8
+from gossamer.core.charset import Decoded, decode_html, decode_text, header_charset
 
 CHARSETS_OF_THE_WEST = {"windows-1252"}
 RUSSIAN = "Привет, это обычный текст на русском языке, который нужен для проверки."
@@ -157,22 +157,15 @@ def test_plain_text_has_no_declarations_in_it() -> None:
     assert decode_text("жук".encode("koi8_r"), "text/plain; charset=koi8-r") == Decoded("KOI8-R", "жук")
 
 
-def test_valid_utf_8_is_handed_on_without_a_copy() -> None:
-    body = "жук".encode()
-    assert to_utf8(body, "text/html; charset=utf-8")[1] is body
-    assert to_utf8(b"plain", "text/html; charset=koi8-r") == ("KOI8-R", b"plain")
-    assert to_utf8(b"\xef\xbb\xbfx\xff", None) == ("UTF-8", b"x\xef\xbf\xbd")
-
-
 def test_ascii_in_an_encoding_of_its_own_is_still_decoded() -> None:
-    assert to_utf8(b"\x1b$BF|\x1b(B", "text/html; charset=iso-2022-jp") == ("ISO-2022-JP", "日".encode())
-    assert to_utf8(b"abc", "text/html; charset=hz-gb-2312") == ("replacement", "\ufffd".encode())
+    assert decode_html(b"\x1b$BF|\x1b(B", "text/html; charset=iso-2022-jp") == Decoded("ISO-2022-JP", "日")
+    assert decode_html(b"abc", "text/html; charset=hz-gb-2312") == Decoded("replacement", "\ufffd")
 
 
 @given(st.binary(max_size=300), st.one_of(st.none(), st.text(max_size=40), st.just("text/html; charset=utf-16")))
-def test_any_octets_become_valid_utf_8_that_equals_the_text(body: bytes, content_type: str | None) -> None:
-    charset, utf8 = to_utf8(body, content_type)
-    assert decode_html(body, content_type) == Decoded(charset, utf8.decode("utf-8"))
+def test_any_octets_become_a_text_that_utf_8_can_hold(body: bytes, content_type: str | None) -> None:
+    text = decode_html(body, content_type).text
+    assert text.encode("utf-8").decode("utf-8") == text
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.core.encodings import _LABELS, decode, encoding_of_label, is_ascii_superset
+from gossamer.core.encodings import _LABELS, decode, encoding_of_label
 
 NAMES = sorted(_LABELS)
 
@@ -99,7 +99,7 @@ def test_any_octets_decode_to_scalar_values(octets: bytes, name: str) -> None:
     assert decode(octets, name).encode("utf-8").decode("utf-8") == decode(octets, name)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_ascii_means_itself_where_it_is_said_to(name: str) -> None:
+@pytest.mark.parametrize("name", sorted(set(NAMES) - {"UTF-16LE", "UTF-16BE", "ISO-2022-JP", "replacement"}))
+def test_ascii_means_itself_in_all_but_four(name: str) -> None:
     ascii_octets = bytes(range(0x20, 0x5C)) + bytes(range(0x5D, 0x7E))
-    assert not is_ascii_superset(name) or decode(ascii_octets, name) == ascii_octets.decode("ascii")
+    assert decode(ascii_octets, name) == ascii_octets.decode("ascii")

@@ -14,7 +14,6 @@ from gossamer.core.outcome import (
     Redirected,
     ServerFailed,
     Throttled,
-    Transient,
     Truncation,
     Unreachable,
 )
@@ -32,7 +31,6 @@ ONE_OF_EACH: list[Outcome] = [
 
 def test_these_are_all() -> None:
     assert {type(each) for each in ONE_OF_EACH} == set(typing.get_args(Outcome))
-    assert set(typing.get_args(Transient)) <= set(typing.get_args(Outcome))
 
 
 @pytest.mark.parametrize("outcome", ONE_OF_EACH, ids=lambda outcome: type(outcome).__name__)

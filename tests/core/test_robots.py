@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.core.robots import (
-    ALLOW_ALL,
     BODY_BYTES_MAX,
     PROBLEMS_MAX,
     RULE_TEXT_MAX,
@@ -406,7 +405,6 @@ def test_records_wrapped_in_html_are_obeyed() -> None:
 )
 def test_nothing_to_read_allows_all(body: bytes) -> None:
     assert allowed(body, "/x") == [True]
-    assert ALLOW_ALL.decide(SITE + "/x") == RobotsDecision(allowed=True)
 
 
 def test_invalid_utf_8_in_one_line_leaves_the_others() -> None:

@@ -36,9 +36,8 @@ _SPECIAL_V4: Final = tuple(
         "168.63.129.16/32",  # not in the registry: the platform service of a large cloud, seen from inside its machines
     )
 )
-_GLOBAL_UNICAST: Final = IPv6Network(
-    "2000::/3"
-)  # all that IANA has given out; ::1, fc00::/7, fe80::/10 ... are outside
+# All that IANA has given out; ::1, fc00::/7, fe80::/10 ... are outside.
+_GLOBAL_UNICAST: Final = IPv6Network("2000::/3")
 _SPECIAL_V6: Final = tuple(
     IPv6Network(block)
     for block in (
@@ -51,21 +50,11 @@ _SPECIAL_V6: Final = tuple(
 _MAPPED: Final = IPv6Network("::ffff:0:0/96")
 _COMPATIBLE: Final = IPv6Network("::/96")
 _NAT64: Final = IPv6Network("64:ff9b::/96")
-_NAT64_LOCAL: Final = IPv6Network(
-    "64:ff9b:1::/96"
-)  # RFC 8215 gives a /48, in which other layouts hide the IPv4 address
+# RFC 8215 gives a /48, in which other layouts hide the IPv4 address.
+_NAT64_LOCAL: Final = IPv6Network("64:ff9b:1::/96")
 _6TO4: Final = IPv6Network("2002::/16")
 _TEREDO: Final = IPv6Network("2001::/32")
 _V4_MASK: Final = 0xFFFF_FFFF
-
-
-def is_public(address: str) -> bool:
-    """Whether `address` is a unicast address of the public Internet.
-
-    IPv6 that carries IPv4 (mapped, compatible, NAT64, 6to4, Teredo) is judged by what it carries. Brackets and a zone
-    are fine. Text that is no address is not public; WHATWG spellings such as '0x7f.1' never come here undotted.
-    """
-    return _NOTHING_ALLOWED.is_allowed(address)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +65,11 @@ class AddressRules:
     _remembered: dict[str, bool] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def is_allowed(self, address: str) -> bool:
-        """As `is_public`, but `allowed` overrides, also for an IPv4 address that IPv6 carries."""
+        """Whether `address` is in `allowed`, or a unicast address of the public Internet.
+
+        IPv6 that carries IPv4 (mapped, compatible, NAT64, 6to4, Teredo) is judged by what it carries. Brackets and a
+        zone are fine. Text that is no address is refused; WHATWG spellings such as '0x7f.1' never come here undotted.
+        """
         known = self._remembered.get(address)
         if known is None:
             parsed = _parsed(address)
@@ -86,9 +79,6 @@ class AddressRules:
                 self._remembered.clear()
             known = self._remembered[address] = _is_allowed(parsed, self.allowed)
         return known
-
-
-_NOTHING_ALLOWED: Final = AddressRules()
 
 
 def parse_networks(cidrs: Iterable[str]) -> tuple[tuple[IpNetwork, ...], tuple[str, ...]]:

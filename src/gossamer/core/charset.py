@@ -3,7 +3,7 @@
 import re
 from typing import Final, NamedTuple
 
-from gossamer.core.encodings import decode, encoding_of_label, is_ascii_superset
+from gossamer.core.encodings import decode, encoding_of_label
 
 PRESCAN_BYTES: Final = 1_024
 """HTML 'prescan a byte stream': how far a declaration is looked for before parsing starts."""
@@ -50,7 +50,7 @@ class Decoded(NamedTuple):
 
 def decode_html(body: bytes, content_type: str | None) -> Decoded:
     """The text of an HTML document (HTML 13.2.3.2): byte-order mark, header, <meta>, then the octets themselves."""
-    charset, bom_bytes = html_charset(body, content_type)
+    charset, bom_bytes = _html_charset(body, content_type)
     return Decoded(charset, decode(body[bom_bytes:], charset))
 
 
@@ -60,16 +60,7 @@ def decode_text(body: bytes, content_type: str | None) -> Decoded:
     return Decoded(charset, decode(body[bom_bytes:], charset))
 
 
-def to_utf8(body: bytes, content_type: str | None) -> tuple[str, bytes]:
-    """The charset of an HTML document and its text as valid UTF-8. What is valid UTF-8 already is not copied."""
-    charset, bom_bytes = html_charset(body, content_type)
-    octets = body[bom_bytes:] if bom_bytes else body
-    if (charset == "UTF-8" and _is_utf8(octets)) or (is_ascii_superset(charset) and octets.isascii()):
-        return charset, octets
-    return charset, decode(octets, charset).encode("utf-8", "replace")
-
-
-def html_charset(body: bytes, content_type: str | None) -> tuple[str, int]:
+def _html_charset(body: bytes, content_type: str | None) -> tuple[str, int]:
     """The encoding's name, and how many octets the byte-order mark takes."""
     found = _by_mark_or_header(body, content_type)
     if found is not None:

@@ -104,11 +104,6 @@ def decode(octets: bytes, name: str) -> str:
     return octets.decode(codecs_to_try[0], "replace")
 
 
-def is_ascii_superset(name: str) -> bool:
-    """Whether ASCII octets mean themselves in `name`."""
-    return name not in {"UTF-16LE", "UTF-16BE", "ISO-2022-JP", "replacement"}
-
-
 @lru_cache(maxsize=len(_LABELS))
 def _table(name: str) -> str:
     """256 characters. The Standard's windows-* tables give the C1 control to an octet Python leaves undefined."""

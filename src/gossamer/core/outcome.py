@@ -1,6 +1,6 @@
 """How a fetch can end: one sum type and the named reasons.
 
-What follows from an outcome is in `politeness` (for the host) and `backoff` (for the URL).
+What follows from an outcome is in `politeness` (for the host) and `url_life` (for the URL).
 """
 
 from dataclasses import dataclass
@@ -41,7 +41,6 @@ class Reason(StrEnum):
     ROBOTS_DISALLOWED = "robots-disallowed"
     CRAWL_DELAY_TOO_LONG = "crawl-delay-too-long"
     HOST_DEAD = "host-dead"
-    PARSER_FAILED = "parser-failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,4 +97,3 @@ class Denied:
 
 
 Outcome = Fetched | Redirected | Failed | Throttled | ServerFailed | Unreachable | Denied
-Transient = Throttled | ServerFailed | Unreachable

@@ -376,6 +376,3 @@ def _matches(wildcard: Wildcard, target: str) -> bool:
     if is_anchored:
         return target.endswith(last) and at <= len(target) - len(last)
     return target.find(last, at) >= 0
-
-
-ALLOW_ALL: Final = RobotsRules(None, {}, (), ())

@@ -59,12 +59,11 @@ class CapturedExchange:
 
 
 class EncodedRecords(NamedTuple):
-    """Two gzip members, to be appended in this order; `response_urn` is what a text record refers to."""
+    """Two gzip members, to be appended in this order."""
 
     response: bytes
     request: bytes
     payload_digest: str
-    response_urn: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +115,7 @@ def exchange_records(capture: CapturedExchange) -> EncodedRecords:
         "Content-Type: application/http;msgtype=request\r\n",
         capture.request_head,
     )
-    return EncodedRecords(response, request, payload_digest, response_urn)
+    return EncodedRecords(response, request, payload_digest)
 
 
 def warcinfo_record(filename: str, created_at: float, record_id: bytes, about: Sequence[tuple[str, str]]) -> bytes:

@@ -75,10 +75,10 @@ class _Open:
 
 
 class SegmentWriter:
-    """Appends records to the newest segment of a plan and begins the next one when it is full.
+    """Appends records to files that it makes itself; goes on with none that was there, begins the next when one is full.
 
     `append` is one unbuffered write: every reader sees the record at once, and a kill loses nothing that was appended.
-    To survive a power cut as well it takes `sync`, or an fdatasync of the file by anyone. A full segment is synced,
+    To survive a power cut as well it takes an fdatasync of the file, by anyone (`segment_sync`). A full segment is synced,
     indexed and closed on a thread of the writer's own: 20 MB of index, once a GiB.
     """
 
@@ -108,20 +108,6 @@ class SegmentWriter:
         _write_or_cut(current, record)
         _remember(current, entry, offset)
         return CaptureKey(current.path.name, offset, len(record))
-
-    def resume(self, name: str, committed_length: int) -> None:
-        """Go on at the end of an existing segment, cut to its committed length. SegmentTooShort when it is shorter."""
-        if self._current is not None:
-            raise ValueError(f"{self!r} is in use, cannot resume {name}")
-        path = self._plan.directory / checked_name(name)
-        fd = open_at(path, committed_length)
-        index_path(path).unlink(missing_ok=True)  # it would not know what is appended now
-        self._current = _Open(path, fd, committed_length, lines=None)
-
-    def sync(self) -> None:
-        """All records of the open segment are on the disk when this returns. Blocks. DiskFull: call it again."""
-        if self._current is not None:
-            _sync_file(self._current)
 
     def close(self) -> None:
         """Finish all segments; only a full disk leaves one without its index. Blocks. Closing twice is fine."""
@@ -215,16 +201,10 @@ class SegmentReader:
         return fd
 
 
-def open_at(path: Path, committed_length: int) -> int:
-    """A descriptor that appends to `path`, cut to its committed length first. SegmentTooShort when it is shorter."""
-    trim(path, committed_length)
-    return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
-
-
 def trim(path: Path, committed_length: int) -> int:
     """Cut what lies behind the committed length and return how many bytes that was.
 
-    A kill in the middle of a write leaves half a gzip member; nothing may be appended behind it. An index made of
+    A kill in the middle of a write leaves half a gzip member: the file is not sound for other tools then. An index made of
     records that are gone now goes too. SegmentTooShort when the file is shorter than committed, also when it is absent.
     """
     try:
@@ -244,8 +224,8 @@ def trim(path: Path, committed_length: int) -> int:
 def recover(directory: Path, committed: Mapping[str, int]) -> tuple[str, ...]:
     """After a crash: cut every committed segment, set aside (`.orphan`) segments that the store never heard of.
 
-    Returns the raw segments without an index, in order of name: the caller resumes the newest and indexes the others
-    (`write_index`). SegmentTooShort as in `trim`; the segments before it are cut then.
+    Returns the raw segments without an index, in order of name: the caller indexes them (`write_index`).
+    SegmentTooShort as in `trim`; the segments before it are cut then.
     """
     for name, committed_length in committed.items():
         trim(directory / checked_name(name), committed_length)

@@ -2,7 +2,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.core.html import LINKS_MAX, HtmlFacts, RobotsFacts, header_robots, html_facts, parse_document, refresh_target
+from gossamer.core.html import (
+    LINKS_MAX,
+    REL_CHARS_MAX,
+    HtmlFacts,
+    RobotsFacts,
+    header_robots,
+    html_facts,
+    may_follow,
+    parse_document,
+    refresh_target,
+)
 from gossamer.core.url import UrlFault, normalize_links
 
 PAGE = "https://example.com/s"
@@ -223,6 +233,37 @@ def test_what_is_kept_of_an_href(href: str, kept: str) -> None:
 def test_a_link_is_given_once_whatever_its_fragment() -> None:
     html = "<a href=/a>1</a><a href=/a#x>2</a><a href=' /a'>3</a><area href=/a#y><a href=/b>4</a><a href=/a>5</a>"
     assert [(link.href, link.source) for link in facts(html).links] == [("/a", "a"), ("/b", "a")]
+
+
+@pytest.mark.parametrize("rel", ["nofollow", "NoFollow", "ugc nofollow", "noopener\tNOFOLLOW", "nofollow,ugc", " nofollow "])
+def test_nofollow_forbids_following(rel: str) -> None:
+    assert not may_follow(rel)
+
+
+@pytest.mark.parametrize(
+    "rel", ["", "ugc", "sponsored", "UGC Sponsored", "xnofollow", "nofollowx", "nofollow-x", "no follow", "noopener"]
+)
+def test_nothing_else_forbids_following(rel: str) -> None:
+    assert may_follow(rel)
+
+
+def test_nofollow_is_found_behind_any_number_of_other_tokens() -> None:
+    many = " ".join(f"t{number}" for number in range(1_000))
+    (link,) = facts(f"<a rel='{many} nofollow' href=/a>1</a>").links
+    assert not may_follow(link.rel)
+    assert len(link.rel) <= REL_CHARS_MAX
+
+
+def test_a_rel_is_cut_between_tokens() -> None:
+    """A part of a word is another word."""
+    (link,) = facts(f"<a rel='{'x' * (REL_CHARS_MAX - 9)} nofollower' href=/a>1</a>").links
+    assert may_follow(link.rel)
+
+
+@pytest.mark.parametrize("rel", ["ugc", "sponsored", "xnofollow"])
+def test_a_repeated_link_keeps_its_first_rel_where_both_may_be_followed(rel: str) -> None:
+    (link,) = facts(f"<a rel='{rel}' href=/a>1</a><a href=/a>2</a>").links
+    assert link.rel == rel
 
 
 def test_rel_is_a_fact_and_one_free_link_frees_its_twins() -> None:

@@ -1,6 +1,6 @@
 """The host's manners: how long it rests after each contact. What happens to the URL is in `backoff`.
 
-DESIGN 6. The numbers of a host change only here; parking a host after many failures is the breaker's rule.
+DESIGN 6. The numbers of a host change only here; what a long row of failures means is in `breaker`.
 """
 
 from dataclasses import dataclass, replace
@@ -14,6 +14,8 @@ JITTER: Final = 0.1  # waits nobody named are stretched by up to a tenth, so tha
 # After a refusal the enforced pause shrinks to 4/5 with each answer. From one doubling the host is back at its gap
 # after 4 answers, from an hour at a 1 s gap after 37.
 RECOVERY: Final = 0.8
+FAILURES_MAX: Final = 10  # in a row: the breaker opens, see `breaker`
+PARKED_S: Final = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,7 @@ def after_contact(manners: HostManners, outcome: Outcome, ended_at: float, gap_s
             return _after_refusal(manners, wish, ended_at, gap_s, u)
         case ServerFailed() | Unreachable():
             failures = manners.failures + 1
-            pause_s = max(manners.slow_s, _doubled(gap_s, failures))
+            pause_s = max(manners.slow_s, _doubled(gap_s, failures), _parked(failures))
             return replace(manners, failures=failures, next_allowed_at=_later(manners, ended_at + pause_s))
         case Denied():
             return manners
@@ -90,7 +92,7 @@ def _after_refusal(manners: HostManners, wish_s: float | None, ended_at: float, 
     failures, refusals = manners.failures + 1, manners.refusals + 1
     calm_gap_s = max(gap_s, manners.gap_s)
     slow_s = max(manners.slow_s, _doubled(calm_gap_s, refusals))
-    pause_s = max(slow_s, _doubled(calm_gap_s, failures))
+    pause_s = max(slow_s, _doubled(calm_gap_s, failures), _parked(failures))
     if wish_s is None:
         pause_s = max(pause_s, min(pause_s * (1 + JITTER * u), BACKOFF_MAX_S))
     return HostManners(
@@ -100,6 +102,10 @@ def _after_refusal(manners: HostManners, wish_s: float | None, ended_at: float, 
         gap_s=calm_gap_s,
         slow_s=slow_s,
     )
+
+
+def _parked(failures: int) -> float:
+    return PARKED_S if failures >= FAILURES_MAX else 0.0
 
 
 def _doubled(gap_s: float, times: int) -> float:

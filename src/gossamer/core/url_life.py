@@ -52,6 +52,8 @@ def next_state(outcome: Outcome, attempts: int, at: float, retry: RetryRules, u:
             return NextState(State.REDIRECTED, f"to {target}")
         case Failed(status=status, reason=reason):
             return NextState(State.FAILED, reason.value if reason else f"status {status}", attempts)
+        case Denied(reason=Reason.HOST_DEAD as reason):
+            return NextState(State.DEAD, reason.value, attempts)
         case Denied(reason=reason):
             return NextState(State.DENIED, reason.value, attempts)
         case Throttled(status=status) | ServerFailed(status=status):

@@ -8,6 +8,8 @@ from typing import assert_never
 
 from gossamer.core.addresses import AddressRules
 from gossamer.core.answers import outcome_of_answer, within_chain
+from gossamer.core.backoff import is_transient
+from gossamer.core.breaker import is_parked
 from gossamer.core.connect_to import ConnectMap
 from gossamer.core.http_message import field_values
 from gossamer.core.outcome import (
@@ -243,6 +245,11 @@ class Fetch:
         facts: FetchFacts | None = None,
     ) -> None:
         frontier, store = self._around.frontier, self._around.store
+        if isinstance(lease, PageLease) and is_parked(lease.host.manners) and is_transient(outcome):
+            # A failed probe costs its URL no attempt: it stays at the head of its queue.
+            frontier.give_back(lease, outcome, began_at=began_at, u=self._around.rng.random())
+            store.submit(HostChanged(lease.host))
+            return
         match lease:
             case PageLease(host=host, entry=entry):
                 store.submit(Settled(host, entry, outcome, self._around.clock.now(), facts))

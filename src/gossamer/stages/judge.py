@@ -6,6 +6,7 @@ What robots.txt means is `core`'s; here its rules are kept at hand, and read aga
 from dataclasses import dataclass
 from math import nextafter
 
+from gossamer.core.breaker import is_dead
 from gossamer.core.outcome import Denied, Failed, Outcome, Reason
 from gossamer.core.politeness import DelayRules, crawl_delay_too_long
 from gossamer.core.robots import RobotsRules, parse_robots
@@ -40,6 +41,8 @@ class Judge:
 
     def judge(self, host: HostQueue, entry: Entry) -> Judgement:
         """What is to be done about the URL now."""
+        if is_dead(host.manners, self._clock.monotonic()):
+            return Denied(Reason.HOST_DEAD)
         if host.address_refused_until > self._clock.monotonic():
             return Failed(0, Reason.ADDRESS_NOT_ALLOWED)
         if host.row.host in self._rules.robots_off:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import xxhash
 
+from gossamer.core.breaker import is_parked
 from gossamer.core.decoding import DecodedBody, decode_body
 from gossamer.core.http_message import field_values
 from gossamer.core.outcome import Failed, Outcome, Reason, Redirected, Unreachable
@@ -57,7 +58,9 @@ class RobotsFetch:
 
     def _charge_head(self, asker: HostQueue, errand: RobotsErrand, outcome: Outcome) -> None:
         """No name or no allowed address: robots.txt said nothing, and the URL that wanted it has failed once."""
-        if errand.head is not None and self._frontier.claim(asker, errand.head):
+        if errand.head is None or is_parked(asker.manners):
+            return  # a failed probe costs no attempt
+        if self._frontier.claim(asker, errand.head):
             self._store.submit(Settled(asker, errand.head, outcome, self._clock.now()))
 
     def _learn(self, asker: HostQueue, errand: RobotsErrand, outcome: Outcome, answer: Response | None) -> None:

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import pytest
 
 from gossamer.core.breaker import DEAD_S, PROBES_MAX, is_dead, is_parked
@@ -24,7 +26,7 @@ def test_the_tenth_failure_in_a_row_parks_the_host_for_an_hour() -> None:
 
 def test_then_it_is_probed_once_an_hour_until_a_probe_succeeds() -> None:
     times = [after(*[DOWN] * count).next_allowed_at for count in range(10, 20)]
-    assert [later - earlier for earlier, later in zip(times, times[1:], strict=False)] == [3600] * 9
+    assert [later - earlier for earlier, later in pairwise(times)] == [3600] * 9
     healed = after(*[DOWN] * 15, Fetched(200))
     assert not is_parked(healed)
     assert healed.failures == 0

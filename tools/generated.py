@@ -17,7 +17,7 @@ from tools.sections import fill
 
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "Crawling": ("crawl", "pause", "resume", "stop"),
-    "Looking": ("status", "pages", "text", "raw", "why", "hosts", "verify", "export"),
+    "Looking": ("status", "pages", "text", "raw", "why", "hosts", "audit", "verify", "export"),
     "The rules one by one": ("robots", "url", "parse", "sitemap", "fingerprint", "retry-after"),
     "Trying and checking": ("lab", "doctor"),
 }

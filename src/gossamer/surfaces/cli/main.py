@@ -20,6 +20,7 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "raw": ("looking", "The stored bytes of a URL."),
     "why": ("looking", "Every decision about a URL, in order."),
     "hosts": ("looking", "The hosts of a crawl and their manners."),
+    "audit": ("audit", "Prove from the contact log that the crawl was polite."),
     "verify": ("looking", "Prove that the accounts of a crawl are right."),
     "export": ("looking", "Write pages, links or texts to a file."),
     "robots": ("rules", "What a robots.txt allows."),

@@ -108,3 +108,18 @@ def test_what_a_body_is(content_type: str | None, body: bytes, kind: PageKind) -
 def test_no_body_raises(body: bytes, content_type: str) -> None:
     page = page_of(body, content_type=content_type, x_robots_tag=content_type)
     assert all(link.url.startswith("http") for link in outlinks(page))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kept"),
+    [
+        ("nofollow", "xnofollow", "xnofollow"),
+        ("xnofollow", "", "xnofollow"),
+        ("ugc", "", "ugc"),
+        ("nofollow", "ugc", "ugc"),
+        ("ugc", "nofollow", "ugc"),
+    ],
+)
+def test_of_two_spellings_the_one_that_may_be_followed_counts(first: str, second: str, kept: str) -> None:
+    page = page_of(f"<a rel='{first}' href=/%61>1</a><a rel='{second}' href=/a>2</a>".encode())
+    assert [(link.url, link.rel) for link in outlinks(page)] == [("https://example.com/a", kept)]

@@ -160,6 +160,20 @@ def test_the_robot_that_a_header_names_is_meant_by_that_field_alone(
     assert parsed.pages.urls == ([] if nofollow else [f"{HOME}x"])
 
 
+@pytest.mark.parametrize(
+    ("rel", "verdict"),
+    [
+        ("NoFollow", "nofollow"),
+        ("ugc nofollow", "nofollow"),
+        ("ugc", "inside"),
+        ("sponsored", "inside"),
+        ("xnofollow", "inside"),
+    ],
+)
+def test_only_nofollow_keeps_a_link_from_being_followed(rel: str, verdict: str) -> None:
+    assert verdicts(Bench().parse(f"<a href=/x rel='{rel}'>x</a>".encode())) == {f"{HOME}x": verdict}
+
+
 def test_links_that_are_traps_or_excluded_are_named() -> None:
     parsed = Bench(exclude=["private"]).parse(b"<a href=/a/a/a/>1</a><a href=/private/x>2</a><a href=/fine>3</a>")
     assert parsed.refused == {"repeated-segments": 1, "excluded": 1}

@@ -136,7 +136,7 @@ def _base(bases: Iterable[Element], url: str) -> str:
 _SURROUNDING: Final = "".join(map(chr, range(0x21)))  # WHATWG URL: C0 controls and space are stripped from both ends
 _SCHEME: Final = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE).match
 _LINK_RELS: Final = ("canonical", "next", "prev", "alternate")
-_NO_FOLLOWING: Final = frozenset({"nofollow", "ugc", "sponsored"})
+_REL_SEPARATOR: Final = re.compile(r"[\s,]+")  # HTML has white space; commas are common and Google takes them
 _NOT_FROM_SPACE: Final = {9: None, 10: None, 13: None}
 
 
@@ -163,6 +163,15 @@ def _links(document: Document) -> "_Links":
         for node in document.select(name)[:LINK_ELEMENTS_MAX]:
             links.add(node.attr("src") or "", "", name)
     return links
+
+
+def may_follow(rel: str) -> bool:
+    """Whether a link with this `rel` may be followed: unless a token of it is 'nofollow', in any case.
+
+    'ugc' and 'sponsored' say of what kind a link is, and are kept as facts.
+    """
+    lower = rel.lower()
+    return "nofollow" not in lower or "nofollow" not in _REL_SEPARATOR.split(lower)
 
 
 class _Links:
@@ -194,7 +203,7 @@ class _Links:
         href = _clean(raw.partition("#")[0])
         known = self._known.get(href)
         if known is not None:
-            if _forbids_following(known.rel) and not _forbids_following(rel):
+            if may_follow(rel) and not may_follow(known.rel):
                 self._known[href] = known._replace(rel=rel)
             return
         scheme = _SCHEME(href)
@@ -210,11 +219,16 @@ class _Links:
 
 
 def _short(rel: str) -> str:
-    return " ".join(rel[: 4 * REL_CHARS_MAX].lower().split())[:REL_CHARS_MAX] if rel else ""
+    """`rel` in lower case, cut between tokens; a 'nofollow' behind the cut comes to the front."""
+    if not rel:
+        return ""
+    rel = rel.lower()
+    short = _cut(" ".join(rel.split(None, REL_CHARS_MAX)[:REL_CHARS_MAX]))
+    return short if may_follow(short) == may_follow(rel) else _cut(f"nofollow {short}")
 
 
-def _forbids_following(rel: str) -> bool:
-    return bool(rel) and not _NO_FOLLOWING.isdisjoint(rel.split())
+def _cut(rel: str) -> str:
+    return rel if len(rel) <= REL_CHARS_MAX else rel[: REL_CHARS_MAX + 1].rpartition(" ")[0]
 
 
 def _canonical(href: str | None, base: str) -> str | None:

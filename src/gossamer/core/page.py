@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from gossamer.core.charset import decode_html, decode_text
 from gossamer.core.fingerprint import content_hash
-from gossamer.core.html import Outlink, RobotsFacts, header_robots, html_facts, parse_document
+from gossamer.core.html import Outlink, RobotsFacts, header_robots, html_facts, may_follow, parse_document
 from gossamer.core.text import full_text, main_text
 from gossamer.core.url import Url, UrlFault, normalize_links
 
@@ -134,7 +134,7 @@ def resolved(links: Iterable[Outlink], base: str) -> list[Link]:
         if isinstance(url, UrlFault):
             continue
         first = known.get(url)
-        if first is None or ("nofollow" in first.rel and "nofollow" not in rel):
+        if first is None or (may_follow(rel) and not may_follow(first.rel)):
             known[url] = Link(url, rel, source if first is None else first.source)
     return list(known.values())
 

@@ -6,6 +6,7 @@ from random import Random
 
 from gossamer.core.admission import INSIDE, Admissibility
 from gossamer.core.decoding import DecodedBody, decode_body
+from gossamer.core.html import may_follow
 from gossamer.core.http_message import Fields, parse_head, payload_of, split_message
 from gossamer.core.messages import Found, Parsed, ParseJob
 from gossamer.core.page import Link, Page, ParseOptions, TextKind, outlinks, parse_page
@@ -86,7 +87,7 @@ class CaptureParser:
         judged: list[OutlinkRow] = []
         for url, rel, source in links:
             verdict = verdict_of(url)
-            if verdict == INSIDE and (page.nofollow or (rel and "nofollow" in rel)):
+            if verdict == INSIDE and (page.nofollow or not may_follow(rel)):
                 verdict = "nofollow"
             if verdict == INSIDE:
                 urls.append(url)

@@ -75,11 +75,11 @@ class _Open:
 
 
 class SegmentWriter:
-    """Appends records to files that it makes itself; goes on with none that was there, begins the next when one is full.
+    """Appends records to segments that it makes itself, and begins the next one when one is full.
 
     `append` is one unbuffered write: every reader sees the record at once, and a kill loses nothing that was appended.
-    To survive a power cut as well it takes an fdatasync of the file, by anyone (`segment_sync`). A full segment is synced,
-    indexed and closed on a thread of the writer's own: 20 MB of index, once a GiB.
+    To survive a power cut as well it takes an fdatasync of the file, by anyone (`segment_sync`). A full segment is
+    synced, indexed and closed on a thread of the writer's own: 20 MB of index, once a GiB.
     """
 
     def __init__(self, plan: SegmentPlan) -> None:
@@ -204,8 +204,8 @@ class SegmentReader:
 def trim(path: Path, committed_length: int) -> int:
     """Cut what lies behind the committed length and return how many bytes that was.
 
-    A kill in the middle of a write leaves half a gzip member: the file is not sound for other tools then. An index made of
-    records that are gone now goes too. SegmentTooShort when the file is shorter than committed, also when it is absent.
+    A kill in the middle of a write leaves half a gzip member: no sound file for other tools. An index made of records
+    that are gone now goes too. SegmentTooShort when the file is shorter than committed, also when it is absent.
     """
     try:
         size_bytes = path.stat().st_size

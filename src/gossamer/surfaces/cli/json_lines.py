@@ -1,7 +1,6 @@
 """JSON Lines in, one answer a line out, and the other forms of an answer. What is asked is in `rules`."""
 
 import json
-import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -9,6 +8,8 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 import click
+
+from gossamer.surfaces.cli.standard_output import standard_output
 
 LINE_BYTES_MAX: Final = 128 * 2**20
 """A sitemap of 50 MiB in hexadecimal fits."""
@@ -27,12 +28,6 @@ _KINDS: Final = {str: "a string", list: "a list", dict: "an object", bool: "true
 
 class BadRequest(Exception):
     """What was asked has no answer; the message is one sentence for the asker."""
-
-
-class OutputFailed(click.ClickException):
-    """Standard output takes no more, for a reason that is not its reader's: exit code 3."""
-
-    exit_code = 3
 
 
 class Request:
@@ -189,22 +184,5 @@ def write_text(text: str) -> None:
 
 
 def _write(octets: bytes) -> None:
-    """A reader who has gone away has what it wanted: that ends the command, quietly and with success."""
-    if sys.stdout is None:
-        raise click.exceptions.Exit(0)
-    try:
-        sys.stdout.buffer.write(octets)
-        sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        _abandon_output()
-        raise click.exceptions.Exit(0) from None
-    except OSError as fault:
-        _abandon_output()
-        raise OutputFailed(f"standard output cannot be written: {fault.strerror or fault}") from fault
-
-
-def _abandon_output() -> None:
-    """Point standard output at nothing, or the interpreter would fail again when it flushes at its end."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
+    with standard_output() as stream:
+        stream.write(octets)

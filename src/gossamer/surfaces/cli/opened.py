@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from pathlib import Path
@@ -11,13 +11,13 @@ from typing import Any
 import click
 import msgspec
 
-from gossamer.adapters.files.segments import SegmentReader, SegmentTooShort
+from gossamer.adapters.files.segments import SegmentReader
 from gossamer.adapters.system.clock import SystemClock
 from gossamer.adapters.system.lock import is_held
 from gossamer.bootstrap import NothingThere, Reading, open_reading
 from gossamer.config import ConfigFaults, CrawlConfig, resolve
 from gossamer.core.robots_copy import UnreachableMode
-from gossamer.core.rows import CaptureKey, CrawlRow
+from gossamer.core.rows import CrawlRow
 from gossamer.core.url import Url, UrlFault
 from gossamer.ports.partition_store import PartitionStore, StoreCorrupt, StoreLocked
 from gossamer.surfaces.cli.options import data_option
@@ -113,38 +113,21 @@ class Opened:
         )
         return Case(self.partition, self.crawl, rules, self.now, self.is_running)
 
-    @contextmanager
-    def raw(self) -> Iterator["Records"]:
-        """Reads WARC records."""
-        with self.reading.raw(self.crawl) as reader:
-            yield Records(reader)
+    def raw(self) -> SegmentReader:
+        """Reads WARC records; close it after use."""
+        return self.reading.raw(self.crawl)
 
-    @contextmanager
-    def text(self) -> Iterator["Records"]:
-        """Reads text records."""
-        with self.reading.text(self.crawl) as reader:
-            yield Records(reader)
-
-
-class Records:
-    """`ports.segment_reading` as it is promised: everything that is gone is an OSError."""
-
-    def __init__(self, reader: SegmentReader) -> None:
-        self._reader = reader
-
-    def read(self, key: CaptureKey) -> bytes:
-        """See `ports.segment_reading.SegmentReading`."""
-        try:
-            return self._reader.read(key)
-        except SegmentTooShort as error:
-            raise OSError(str(error)) from error
+    def text(self) -> SegmentReader:
+        """Reads text records; close it after use."""
+        return self.reading.text(self.crawl)
 
 
 @contextmanager
 def opened(look: Look) -> Iterator[Opened]:
     """The crawl that `look` means. Faults become exit codes: 2 for the wrong directory or id, 3 for damage."""
     try:
-        with _patiently(look.data) as reading:
+        with ExitStack() as stack:
+            reading = _patiently(look.data, stack)
             yield Opened(reading, reading.crawl(look.crawl_id))
     except NothingThere as error:
         raise click.UsageError(str(error)) from error
@@ -154,21 +137,11 @@ def opened(look: Look) -> Iterator[Opened]:
         raise MachineFailed(f"a row in {look.data} can't be read ({error}); `gossamer verify` says which") from error
 
 
-@contextmanager
-def _patiently(data: Path) -> Iterator[Reading]:
-    for attempt in range(1, OPENINGS_MAX + 1):
-        opening = open_reading(data)
-        try:
-            reading = opening.__enter__()
-        except StoreCorrupt:
-            if attempt == OPENINGS_MAX:
-                raise
-            continue
-        try:
-            yield reading
-        finally:
-            opening.__exit__(None, None, None)
-        return
+def _patiently(data: Path, stack: ExitStack) -> Reading:
+    for _ in range(OPENINGS_MAX - 1):
+        with suppress(StoreCorrupt):
+            return stack.enter_context(open_reading(data))
+    return stack.enter_context(open_reading(data))
 
 
 def urls_of(written: str) -> tuple[Url, ...]:

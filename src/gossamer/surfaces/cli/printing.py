@@ -16,6 +16,8 @@ from typing import Any, Final, NamedTuple
 import click
 import msgspec
 
+from gossamer.surfaces.cli.standard_output import standard_output
+
 BUFFER_BYTES = 2**16
 ROWS_MEASURED = 200
 """Rows looked at for the widths of columns; wider cells further down are cut on a terminal."""
@@ -52,22 +54,13 @@ STYLES: Final[Mapping[str, Style]] = {
 """Words that mean something have their colour wherever they stand."""
 
 
-class OutputFailed(click.ClickException):
-    """Standard output takes no more: exit code 3."""
-
-    exit_code = 3
-
-
 # Octets out -----------------------------------------------------------------------------------------------------------
 
 
 def write_octets(pieces: Iterable[bytes]) -> None:
-    """Write, in blocks. A reader who has gone away has what it wanted: that ends the command, quietly."""
-    if sys.stdout is None:
-        raise click.exceptions.Exit(0)
-    stream = sys.stdout.buffer
+    """Write, in blocks. Raises OutputFailed."""
     held, size = [], 0
-    try:
+    with standard_output() as stream:
         for piece in pieces:
             held.append(piece)
             size += len(piece)
@@ -75,20 +68,6 @@ def write_octets(pieces: Iterable[bytes]) -> None:
                 stream.write(b"".join(held))
                 held, size = [], 0
         stream.write(b"".join(held))
-        stream.flush()
-    except BrokenPipeError:
-        _abandon_output()
-        raise click.exceptions.Exit(0) from None
-    except OSError as error:
-        _abandon_output()
-        raise OutputFailed(f"standard output cannot be written: {error.strerror or error}") from error
-
-
-def _abandon_output() -> None:
-    """Point standard output at nothing, or the interpreter would fail again when it flushes at its end."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
 
 
 def write_lines(lines: Iterable[str]) -> None:

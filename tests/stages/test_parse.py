@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+import gossamer.stages.parse as module
 from gossamer.core.rows import State
 from gossamer.stages.parse import BATCH_MAX, PENDING_MAX, WINDOW_MAX
 from gossamer.stages.runner import End
@@ -64,19 +65,23 @@ def test_a_queue_longer_than_memory_is_parsed_to_its_end() -> None:
     assert_accounts(world)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(6))
-def test_what_a_refill_has_read_is_not_parsed_again_when_it_is_announced(seed: int) -> None:
-    """A batch can be read before it is announced as durable. Many small ones while the queue is taken up again."""
-    rng = Random(seed)
-    world = world_of(*(f"http://h{n}.test/{m}" for n in range(8) for m in range(12)), concurrency=8, delay_s=0.05)
-    world.partition.commit_s = 0.3
-    world.parsing.job_s = 0.2
-    assert world.crawl(kill_at=rng.uniform(1, 3)) is None
-    world.parsing.parsed.clear()
-    world.parsing.job_s = 0.0
+@pytest.mark.parametrize("concurrency", [3, 5])
+@pytest.mark.parametrize("fast_job_s", [0.001, 0.03])
+def test_what_a_refill_has_read_is_not_parsed_again_when_it_is_announced(
+    monkeypatch: pytest.MonkeyPatch, concurrency: int, fast_job_s: float
+) -> None:
+    """The store shows a batch before it is durable and announced. A window that overflowed while the parser was slow
+    is refilled when it is fast again, and so reads small batches early.
+    """
+    monkeypatch.setattr(module, "WINDOW_MAX", 8)
+    monkeypatch.setattr(module, "PENDING_MAX", 40)
+    monkeypatch.setattr(module, "BATCH_MAX", 2)
+    world = world_of(*hosts(120), concurrency=concurrency, robots="off-for=" + ",".join(u[7:-1] for u in hosts(120)))
+    world.web.elsewhere = lambda _: page(latency_s=0.2)
+    world.partition.commit_s, world.parsing.job_s = 0.3, 1
+    world.at(2, lambda: setattr(world.parsing, "job_s", fast_job_s)).at(300, world.stop)
     assert world.crawl() is End.COMPLETED
-    assert len(world.parsing.parsed) == len(set(world.parsing.parsed))
+    assert len(world.parsing.parsed) == len(set(world.parsing.parsed)) == 120
     assert world.life.stages.parse.pending == 0
     assert_accounts(world)
 

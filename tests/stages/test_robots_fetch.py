@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+import gossamer.stages.store as store_module
 from gossamer.core.outcome import Reason
 from gossamer.core.rows import HostRow, State, load
 from gossamer.core.url import Url, link_keys
@@ -166,6 +167,40 @@ def test_rules_and_their_text_are_durable_together(kill_at: float, commit_s: flo
         assert origin.copy.last_good_at is None or world.partition.get(Family.ROBOTS, origin.body_key) is not None
     world.crawl()
     assert set(world.requests()) == {f"{A}robots.txt"}
+    assert_accounts(world)
+
+
+@pytest.mark.parametrize("step", range(12))
+def test_rules_and_their_text_are_durable_together_however_small_the_batches(
+    monkeypatch: pytest.MonkeyPatch, step: int
+) -> None:
+    """Events of one host in batches of their own: its row is written by the first, the rules come with the last."""
+    monkeypatch.setattr(store_module, "GROUP_MAX", 1)
+    world = world_of(f"{A}1", f"{A}2", "https://a.test/1", f"{A}3", delay_s=0)
+    world.web.robots("a.test", ALLOW_ALL)
+    world.web.answers["https://a.test/robots.txt"] = plain("User-agent: *\nDisallow: /1")
+    world.partition.commit_s = 0.05
+    world.crawl(kill_at=0.05 + 0.04 * step)
+    stored = world.partition.get(Family.HOSTS, link_keys([Url(A)])[0][:8])
+    for origin in load(HostRow, stored).origins.values() if stored else ():
+        assert origin.copy.last_good_at is None or world.partition.get(Family.ROBOTS, origin.body_key) is not None
+    assert world.crawl() is End.COMPLETED
+    assert world.rows["https://a.test/1"].state is State.DENIED
+    assert_accounts(world)
+
+
+def test_a_host_that_was_contacted_while_its_last_batch_was_written_is_not_forgotten_with_it() -> None:
+    """c's page is settled in a batch that takes 0.3 s; meanwhile c answers 429 to a's question. Then b asks c."""
+    world = world_of(f"{C}1", f"{A}1", delay_s=0.05, robots="off-for=c.test", per_address_delay_s=0)
+    world.web.robots("a.test", Answer(status=302, fields=(("location", f"{C}robots.txt"),), latency_s=0.06))
+    world.web.robots("b.test", redirect(f"{C}robots.txt"))
+    world.web.robots("c.test", refusal(429, "100"), "")
+    world.partition.commit_s = 0.3
+    world.at(0.7, lambda: world.discover(f"{B}1"))
+    assert world.crawl() is End.COMPLETED
+    first, second, third = world.starts("c.test")[:3]
+    assert second - first < 0.3
+    assert third >= second + 100
     assert_accounts(world)
 
 

@@ -11,7 +11,7 @@ def outcome_of_answer(status: int, fields: Fields, truncated: Truncation | None,
     if 200 <= status < 300:
         return Fetched(status, truncated)
     if is_redirect(status):
-        target = redirect_target(status, fields, url)
+        target = redirect_target(fields, url)
         return Failed(status, target) if isinstance(target, Reason) else Redirected(status, target)
     if status in (429, 503):
         return Throttled(status, _retry_after_s(fields, now))

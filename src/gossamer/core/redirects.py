@@ -20,15 +20,13 @@ def is_redirect(status: int) -> bool:
     return status in REDIRECTS
 
 
-def redirect_target(status: int, fields: Fields, url: str) -> Url | Reason:
-    """The normalised target of an answer to `url`, or why it leads nowhere.
+def redirect_target(fields: Fields, url: str) -> Url | Reason:
+    """The normalised target of a redirect from `url`, or why it leads nowhere.
 
-    STATUS_UNKNOWN: no redirecting status. BAD_LOCATION: none, empty, several different, or no http URL.
-    REDIRECT_LOOP: the target is `url` itself under another spelling. Longer loops end at CHAIN_MAX or in `seen`.
+    BAD_LOCATION: none, empty, several different, or no http URL. REDIRECT_LOOP: the target is `url` itself under
+    another spelling. Longer circles need the chain: the ledger, which has it, ends them with the same reason.
     A Url and a Reason are both str: ask `isinstance(x, Reason)`.
     """
-    if not is_redirect(status):
-        return Reason.STATUS_UNKNOWN
     locations = {value for value in field_values(fields, "location") if value}
     if len(locations) != 1:
         return Reason.BAD_LOCATION

@@ -101,4 +101,17 @@ def test_each_crawl_counts_for_itself() -> None:
 
 def test_the_key_of_a_capture_is_readable() -> None:
     assert str(FETCH.raw_key) == "s.warc.gz:1+2"
-    assert rows.segment_meta_key("s.warc.gz") == b"segment:s.warc.gz"
+
+
+def test_the_committed_length_of_a_segment_is_found_by_its_name() -> None:
+    stored = rows.segment_meta_key("s.warc.gz")
+    assert stored == b"segment:s.warc.gz"
+    assert rows.split_segment_meta_key(stored) == "s.warc.gz"
+    assert rows.committed_length((2**40).to_bytes(8, "big")) == 2**40
+
+
+@given(st.binary(min_size=16, max_size=16))
+def test_a_sitemap_is_no_page_and_lies_with_its_host(key: bytes) -> None:
+    assert rows.sitemap_key(key) != key
+    assert rows.sitemap_key(key)[:8] == key[:8]
+    assert rows.sitemap_key(rows.sitemap_key(key)) == key

@@ -15,6 +15,7 @@ from gossamer.core.messages import Found, Parsed
 from gossamer.core.outcome import Fetched, Outcome, Redirected
 from gossamer.core.robots_copy import UNKNOWN_COPY, RobotsAnswer, UnreachableMode, after_answer
 from gossamer.core.rows import (
+    LAST,
     CaptureKey,
     CrawlRow,
     FetchFacts,
@@ -24,9 +25,12 @@ from gossamer.core.rows import (
     PageRow,
     UrlRow,
     capture_key,
+    committed_length,
     dump,
     load,
     ready_key,
+    segment_meta_key,
+    split_segment_meta_key,
     url_row_key,
 )
 from gossamer.core.url import Url, host_of, link_keys
@@ -259,12 +263,12 @@ class StoredCrawl:
     def segment_files(self) -> dict[str, SegmentFile]:
         """As `verify` wants them."""
         files = {}
-        for key, length in self.store.scan(Family.META, b"segment:", b"segment;"):
-            name = key.removeprefix(b"segment:").decode()
+        for key, length in self.store.scan(Family.META, segment_meta_key(""), segment_meta_key("") + LAST):
+            name = split_segment_meta_key(key)
             folder = self.directory.text("c1") if ".wet" in name else self.directory.raw("c1")
             path = folder / name
             size = path.stat().st_size if path.exists() else None
-            files[name] = SegmentFile(int.from_bytes(length, "big"), size, partial(_open, path))
+            files[name] = SegmentFile(committed_length(length), size, partial(_open, path))
         return files
 
 

@@ -1,6 +1,7 @@
 """What the state of a partition looks like: keys (big-endian, so that order is meaning) and rows (msgpack arrays).
 
-Nothing here reads or writes; the families are named in `ports.partition_store`. Layout per family: DESIGN section 5.
+Nothing here reads or writes; the families are named in `ports.partition_store`. What each family
+holds: docs/architecture.md.
 """
 
 import struct
@@ -238,6 +239,7 @@ _U32 = struct.Struct(">I")
 _QUEUE = struct.Struct(">IQ")
 _READY = struct.Struct(">I8sBQ")
 _WAITING = struct.Struct(">IQ16s")
+_SEGMENT = b"segment:"
 LAST = b"\xff" * 32
 
 
@@ -249,6 +251,11 @@ def crawl_prefix(crawl: int) -> bytes:
 def url_row_key(crawl: int, key: bytes) -> bytes:
     """SEEN, URLS, PAGES, LINKS: crawl, host hash, URL hash."""
     return _U32.pack(crawl) + key
+
+
+def sitemap_key(key: bytes) -> bytes:
+    """The key of a sitemap, from the key of its URL: a site may also link to its sitemap, which is a page then."""
+    return key[:8] + bytes(octet ^ 0xFF for octet in key[8:])
 
 
 def ready_key(crawl: int, host: bytes, priority: int, sequence: int) -> bytes:
@@ -289,7 +296,17 @@ def crawl_meta_key(crawl: int) -> bytes:
 
 def segment_meta_key(name: str) -> bytes:
     """META: the committed length of a segment file, 8 bytes big-endian."""
-    return b"segment:" + name.encode("ascii")
+    return _SEGMENT + name.encode("ascii")
+
+
+def split_segment_meta_key(stored: bytes) -> str:
+    """The name of the segment file."""
+    return stored.removeprefix(_SEGMENT).decode("ascii")
+
+
+def committed_length(stored: bytes) -> int:
+    """The value under a `segment_meta_key`, in bytes."""
+    return int.from_bytes(stored, "big")
 
 
 VERSION_KEY = b"version"

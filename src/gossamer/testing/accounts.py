@@ -14,10 +14,13 @@ from gossamer.core.rows import (
     State,
     TallyRow,
     UrlRow,
+    committed_length,
     crawl_meta_key,
     crawl_prefix,
     load,
     ready_key,
+    segment_meta_key,
+    split_segment_meta_key,
     split_waiting_key,
     waiting_key,
 )
@@ -99,8 +102,8 @@ def _is_fetched(row: UrlRow) -> bool:
 def _assert_records(world: World, rows: dict[bytes, UrlRow]) -> None:
     """Every key leads to its record, below the committed length, which was synced before it was committed."""
     committed = {
-        key.removeprefix(b"segment:").decode(): int.from_bytes(stored, "big")
-        for key, stored in world.partition.scan(Family.META, b"segment:", b"segment:" + LAST)
+        split_segment_meta_key(key): committed_length(stored)
+        for key, stored in world.partition.scan(Family.META, segment_meta_key(""), segment_meta_key("") + LAST)
     }
     pages = {key[4:]: load(PageRow, stored) for key, stored in _scan(world, Family.PAGES)}
     for name, length in committed.items():

@@ -19,7 +19,20 @@ from gossamer.config import CrawlConfig, as_plain, resolve
 from gossamer.core.budget import Budget
 from gossamer.core.page import ParseOptions, TextKind
 from gossamer.core.robots_copy import UnreachableMode
-from gossamer.core.rows import LAST, CrawlRow, Kind, PageRow, State, UrlRow, crawl_prefix, load, url_row_key
+from gossamer.core.rows import (
+    LAST,
+    CrawlRow,
+    Kind,
+    PageRow,
+    State,
+    UrlRow,
+    committed_length,
+    crawl_prefix,
+    load,
+    segment_meta_key,
+    split_segment_meta_key,
+    url_row_key,
+)
 from gossamer.core.url import Url, UrlFault, host_of, link_keys, normalize
 from gossamer.core.warc import read_record
 from gossamer.ports.partition_store import Family
@@ -206,9 +219,8 @@ class World:
         return life
 
     def _cut_segments(self) -> None:
-        committed = self.partition.scan(Family.META, b"segment:", b"segment:" + LAST)
-        lengths = {key.removeprefix(b"segment:").decode(): int.from_bytes(stored, "big") for key, stored in committed}
-        self.raw.cut(lengths)
+        committed = self.partition.scan(Family.META, segment_meta_key(""), segment_meta_key("") + LAST)
+        self.raw.cut({split_segment_meta_key(key): committed_length(stored) for key, stored in committed})
         self.texts.close()
 
     def _built(self, crawl: CrawlRow, config: CrawlConfig) -> Life:

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from gossamer.core.rows import HostRow, Kind, PageRow, TallyRow, UrlRow, load, tally_key, url_row_key
+from gossamer.core.rows import HostRow, Kind, PageRow, TallyRow, UrlRow, load, sitemap_key, tally_key, url_row_key
 from gossamer.core.url import Url, UrlFault, host_of, link_keys, normalize
 from gossamer.ports.partition_store import Family, PartitionStore
 
@@ -36,9 +36,9 @@ def host_key_of(host: str) -> bytes:
 
 
 def key_of(url: Url, kind: Kind) -> bytes:
-    """The 16 bytes of a URL. A sitemap has an identity beside the page of the same URL, as the ledger gives it."""
+    """The 16 bytes of a URL as that kind."""
     key = link_keys([url])[0]
-    return key if kind is Kind.PAGE else key[:8] + bytes(byte ^ 0xFF for byte in key[8:])
+    return key if kind is Kind.PAGE else sitemap_key(key)
 
 
 def known_url(partition: PartitionStore, crawl: int, url: Url) -> Known | None:

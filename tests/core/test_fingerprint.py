@@ -22,7 +22,7 @@ def test_composed_and_decomposed_letters_are_the_same_text() -> None:
 
 def test_the_hash_is_xxh3_of_the_normal_form_in_16_digits() -> None:
     assert content_hash("x  y") == xxh3_64_intdigest(b"x y")
-    assert hex_hash(255) == "00000000000000ff"
+    assert (hex_hash(0), hex_hash(255), hex_hash(2**64 - 1)) == ("0" * 16, "00000000000000ff", "f" * 16)
 
 
 @given(st.text())

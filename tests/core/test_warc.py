@@ -27,6 +27,7 @@ from gossamer.core.warc import (
     read_record,
     record_urn,
     sha1_digest,
+    timestamp14,
     warc_date,
     warcinfo_record,
 )
@@ -186,6 +187,10 @@ def test_text_becomes_a_conversion_that_refers_to_its_response() -> None:
     assert record.field("WARC-Block-Digest") == sha1_digest(record.block)
     unknown = ExtractedText(url="http://a/", fetched_at=0.0, text="", response_urn="", record_id=bytes(16))
     assert not read_record(conversion_record(unknown)).field("WARC-Identified-Content-Language")
+
+
+def test_a_moment_has_fourteen_digits_in_utc() -> None:
+    assert timestamp14(NOON) == "20260901120000"
 
 
 def test_a_file_begins_with_what_made_it() -> None:

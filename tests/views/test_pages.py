@@ -9,7 +9,7 @@ from tests.views.stored_crawl import START, StoredCrawl
 from gossamer.adapters.memory.partition_store import MemoryPartitionStore
 from gossamer.core.outcome import Denied, Failed, Reason, Redirected, Unreachable
 from gossamer.core.rows import Kind, OutlinkRow, State
-from gossamer.views.forms import counts_by_state, hex16, rfc3339, states_named
+from gossamer.views.forms import counts_by_state, rfc3339, states_named
 from gossamer.views.links import link_views
 from gossamer.views.lookup import host_meant, urls_meant
 from gossamer.views.pages import PageFilter, PageView, page_views
@@ -128,10 +128,6 @@ def test_no_moment_is_null(seconds: float | None) -> None:
 
 def test_moments_are_utc_with_milliseconds() -> None:
     assert rfc3339(START + 0.5) == "2026-01-01T00:00:00.500Z"
-
-
-def test_hashes_have_sixteen_digits() -> None:
-    assert (hex16(0), hex16(2**64 - 1), hex16(None)) == ("0" * 16, "f" * 16, None)
 
 
 def test_all_states_are_counted_by_name() -> None:

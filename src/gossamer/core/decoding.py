@@ -6,16 +6,16 @@ A coding that lies is met as browsers meet it: what is plain under a label is us
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import brotli  # type: ignore[import-untyped]
 import zstandard
 from isal import isal_zlib
 
+from gossamer.core.deflate import GZIP_WBITS, RAW_WBITS, ZLIB_WBITS, IsalError
+
 CODINGS_MAX = 3
-MEMBERS_MAX = (
-    4_096  # gzip members or zstd frames: 10 MiB of bgzip are about 640; 10 MiB of empty members would be 500,000
-)
+# Gzip members or zstd frames: 10 MiB of bgzip are about 640; 10 MiB of empty members would be 500,000.
+MEMBERS_MAX = 4_096
 WINDOW_BYTES = 64 * 1024  # input fed at once; bounds what is copied at the end of a gzip member
 CAREFUL_WINDOW_BYTES = 256  # input fed at once when a checksum or a block is known to be bad: keeps what came before it
 ZSTD_WINDOW_BYTES = 128  # four octets of zstd can mean 128 KiB, so a step is at most 4 MiB
@@ -25,8 +25,6 @@ LOOK_BYTES = 256
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _ZSTD_MAGIC = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")  # a frame, or one to skip
-_IsalError = cast("type[Exception]", isal_zlib.error)  # the stubs say instance, it is a class
-_GZIP_WBITS, _ZLIB_WBITS, _RAW_WBITS = 31, 15, -15
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\f\r")) + b"\x7f"
 
 
@@ -126,22 +124,22 @@ def _looks_plain(payload: bytes) -> bool:
 
 def _gzip(payload: bytes, sink: _Sink) -> str | None:
     if _GZIP_MAGIC.startswith(payload[:2]):
-        return _inflate(payload, _GZIP_WBITS, sink)
+        return _inflate(payload, GZIP_WBITS, sink)
     if _has_zlib_header(payload):
-        return _inflate_or_plain(payload, _ZLIB_WBITS, sink)
-    sink.add(payload[: sink.room])  # h-http-02: a label, and nothing behind it
+        return _inflate_or_plain(payload, ZLIB_WBITS, sink)
+    sink.add(payload[: sink.room])  # a label, and nothing behind it: servers name gzip for plain pages
     return None
 
 
 def _deflate(payload: bytes, sink: _Sink) -> str | None:
     """Zlib as the standard says; raw deflate and gzip as servers do."""
     if payload[:2] == _GZIP_MAGIC:
-        return _inflate(payload, _GZIP_WBITS, sink)
+        return _inflate(payload, GZIP_WBITS, sink)
     if _has_zlib_header(payload):
-        fault = _inflate(payload, _ZLIB_WBITS, sink)
+        fault = _inflate(payload, ZLIB_WBITS, sink)
         if fault is None or sink.size:
             return fault
-    return _inflate(payload, _RAW_WBITS, sink)
+    return _inflate(payload, RAW_WBITS, sink)
 
 
 def _has_zlib_header(payload: bytes) -> bool:
@@ -167,12 +165,12 @@ def _inflate(payload: bytes, wbits: int, sink: _Sink) -> str | None:
     window = len(payload) if len(payload) <= 4 * WINDOW_BYTES else WINDOW_BYTES
     try:
         return _inflate_members(payload, wbits, sink, window)
-    except _IsalError:
+    except IsalError:
         # The failed call took its output with it. Once more in small steps, to keep what stands before the bad octets.
         sink.clear()
     try:
         return _inflate_members(payload, wbits, sink, CAREFUL_WINDOW_BYTES)
-    except _IsalError:
+    except IsalError:
         return _CORRUPT
 
 
@@ -185,7 +183,7 @@ def _inflate_members(payload: bytes, wbits: int, sink: _Sink, window: int) -> st
             return None
         if not member.eof:
             return _INCOMPLETE
-        if wbits != _GZIP_WBITS or payload[pos : pos + 2] != _GZIP_MAGIC:
+        if wbits != GZIP_WBITS or payload[pos : pos + 2] != _GZIP_MAGIC:
             return None
         window = min(window, WINDOW_BYTES)
     return f"more than {MEMBERS_MAX} members"

@@ -22,5 +22,5 @@ def content_hash(text: str) -> int:
 
 
 def hex_hash(value: int) -> str:
-    """16 lower-case hex digits, as every hash is shown."""
+    """16 lower-case hex digits, as every hash and key is shown."""
     return f"{value:016x}"

@@ -10,10 +10,11 @@ import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
 from isal import isal_zlib
 
+from gossamer.core.deflate import GZIP_WBITS, IsalError
 from gossamer.core.http_message import parse_fields, payload_of, split_message
 from gossamer.core.outcome import Truncation
 
@@ -24,8 +25,6 @@ CONFORMS_TO = "http://iipc.github.io/warc-specifications/specifications/warc-for
 
 # Content codings whose output does not shrink again: gzip of a gzipped body costs 31 µs for 17 KB and saves nothing.
 _DENSE_CODINGS = frozenset({"gzip", "x-gzip", "deflate", "br", "zstd", "compress", "x-compress"})
-_WBITS_GZIP = 31
-_GZIP_ERROR = cast("type[Exception]", isal_zlib.error)  # the stubs say instance, it is a class
 _NOT_URI = re.compile(rb"[^\x21-\x7e]")
 _NOT_IN_A_VALUE = re.compile(r"[\x00-\x1f\x7f\u0085\u2028\u2029\ud800-\udfff]+")
 
@@ -163,13 +162,18 @@ def warc_date(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="microseconds")[:26] + "Z"
 
 
+def timestamp14(seconds: float) -> str:
+    """Wall seconds as 14 digits in UTC, as names of segments have them."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y%m%d%H%M%S")
+
+
 def read_record(member: bytes, record_bytes_max: int = RECORD_BYTES_MAX) -> StoredRecord:
     """One gzip member back as a record. RecordDamaged unless it is exactly one whole record within the limit."""
-    decoder = isal_zlib.decompressobj(wbits=_WBITS_GZIP)
+    decoder = isal_zlib.decompressobj(wbits=GZIP_WBITS)
     try:
         # One octet more than allowed tells "too large" from "just fits"; isal checks the CRC at the end.
         record = decoder.decompress(member, record_bytes_max + 1)
-    except _GZIP_ERROR as error:
+    except IsalError as error:
         raise RecordDamaged(f"not a gzip member: {error}") from error
     if len(record) > record_bytes_max:
         raise RecordDamaged(f"more than {record_bytes_max} bytes in one record")
@@ -208,7 +212,7 @@ def _member(fields: str, block: bytes, *, is_dense: bool = False) -> bytes:
     # For dense blocks zlib's level 0, which stores (4 µs for 17 KB); isal's level 0 compresses and would take 24 µs.
     # For short records (requests) it saves 30 µs of set-up and costs 250 bytes.
     is_stored = is_dense or len(record) <= STORED_BYTES_MAX
-    return zlib.compress(record, 0, _WBITS_GZIP) if is_stored else isal_zlib.compress(record, 1, _WBITS_GZIP)
+    return zlib.compress(record, 0, GZIP_WBITS) if is_stored else isal_zlib.compress(record, 1, GZIP_WBITS)
 
 
 def _parse_record(record: bytes) -> StoredRecord:

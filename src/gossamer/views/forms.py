@@ -1,4 +1,4 @@
-"""How values appear outside: times, hashes, states. One form each, whatever command shows them."""
+"""How values appear outside: times and states. One form each, whatever command shows them."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -13,11 +13,6 @@ def rfc3339(seconds: float | None) -> str | None:
     if seconds is None or not 0 < seconds <= SECONDS_MAX:
         return None
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
-
-
-def hex16(number: int | None) -> str | None:
-    """A 64-bit hash as 16 lower-case digits."""
-    return None if number is None else f"{number:016x}"
 
 
 def counts_by_state(counts: Sequence[int]) -> dict[str, int]:

@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 import msgspec
 
+from gossamer.core.fingerprint import hex_hash
 from gossamer.core.rows import LAST, Kind, PageRow, State, UrlRow, crawl_prefix, load, url_row_key
 from gossamer.core.url import Url, host_of
 from gossamer.ports.partition_store import Family, PartitionStore
-from gossamer.views.forms import hex16, rfc3339
+from gossamer.views.forms import rfc3339
 from gossamer.views.lookup import host_key_of
 
 _NEVER_A_KEY = b"\xff" * 64
@@ -86,7 +87,7 @@ def page_view(rows: PageRows) -> PageView:
         fetched_at=rfc3339(fetch.fetched_at) if fetch else None,
         hop=row.hop,
         content_type=(fetch.content_type or None) if fetch else None,
-        content_hash=hex16(page.content_hash) if page else None,
+        content_hash=None if page is None or page.content_hash is None else hex_hash(page.content_hash),
         simhash=None,
         verdict=None,
         duplicate_of=None,

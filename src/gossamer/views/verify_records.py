@@ -1,10 +1,11 @@
 """Bytes: each key reads a whole record of its URL with right digests, and each segment is records from end to end."""
 
 from collections.abc import Callable, Mapping
-from typing import BinaryIO, NamedTuple, cast
+from typing import BinaryIO, NamedTuple
 
 from isal import isal_zlib
 
+from gossamer.core.deflate import GZIP_WBITS, IsalError
 from gossamer.core.rows import CaptureKey, PageRow, UrlRow
 from gossamer.core.warc import StoredRecord, digest_problems, field_value
 from gossamer.ports.segment_reading import SegmentReading
@@ -14,8 +15,6 @@ from gossamer.views.records import record_at
 CHUNK_BYTES = 2**16  # each record in a chunk costs a copy of what is behind it: larger chunks are slower
 PIECE_BYTES = 2**18
 HEADER_BYTES_MAX = 2**17
-_WBITS_GZIP = 31
-_GZIP_ERROR = cast("type[Exception]", isal_zlib.error)  # the stubs say instance, it is a class
 
 
 class SegmentFile(NamedTuple):
@@ -126,7 +125,7 @@ class _Member:
     """One gzip member on its way: its header is kept, its block only counted."""
 
     def __init__(self) -> None:
-        self._decoder = isal_zlib.decompressobj(wbits=_WBITS_GZIP)
+        self._decoder = isal_zlib.decompressobj(wbits=GZIP_WBITS)
         self._header = b""
         self._size = 0
         self.fault = ""
@@ -140,7 +139,7 @@ class _Member:
         while not self._decoder.eof:
             try:
                 piece = self._decoder.decompress(octets, PIECE_BYTES)
-            except _GZIP_ERROR as error:
+            except IsalError as error:
                 self.fault = f"{error}"
                 return b""
             self._size += len(piece)

@@ -1,4 +1,4 @@
-"""The one composition root: configuration → adapters → stages. Nothing else constructs an adapter."""
+"""The composition root of a crawl: configuration → adapters → stages. That of looking at one is `reading`."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -13,7 +13,7 @@ from gossamer.adapters.dns.resolver import CaresDns, DnsLimits
 from gossamer.adapters.files.contact_log import Author, ContactLog
 from gossamer.adapters.files.data_directory import DataDirectory
 from gossamer.adapters.files.segment_sync import LocalSegmentSync
-from gossamer.adapters.files.segments import SegmentPlan, SegmentReader, SegmentWriter, recover, write_index
+from gossamer.adapters.files.segments import SegmentPlan, SegmentWriter, recover, write_index
 from gossamer.adapters.http.client import HttpClient, verifying_tls
 from gossamer.adapters.http.limits import FetchLimits
 from gossamer.adapters.processes.frames import WorkerPlan
@@ -27,9 +27,10 @@ from gossamer.config import CrawlConfig, as_plain
 from gossamer.core.budget import Budget
 from gossamer.core.contacts import RunFacts
 from gossamer.core.robots_copy import UnreachableMode
-from gossamer.core.rows import LAST, ROW_VERSION, VERSION_KEY, CrawlRow, crawl_meta_key, dump, load, segment_meta_key
+from gossamer.core.rows import LAST, ROW_VERSION, VERSION_KEY, CrawlRow, crawl_meta_key, dump, segment_meta_key
 from gossamer.core.warc import warcinfo_record
 from gossamer.ports.partition_store import Family, PartitionStore, StoreCorrupt
+from gossamer.reading import Reading, crawls_in
 from gossamer.stages.address_gap import AddressGap
 from gossamer.stages.capture import CaptureWriter
 from gossamer.stages.fetch import Fetch, FetchRules, Surroundings
@@ -41,59 +42,8 @@ from gossamer.stages.runner import Runner, Stages
 from gossamer.stages.store import Durable, Store
 
 
-class NothingThere(Exception):
-    """The directory holds no crawl, or not the one that was asked for; the message says which there are."""
-
-
 class NoRoom(Exception):
     """The disk is too full to begin; the message has the figures."""
-
-
-# Looking.
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A data directory opened for looking: a view as of now, also while a crawl is running in it."""
-
-    directory: DataDirectory
-    partition: PartitionStore
-    crawls: tuple[CrawlRow, ...]
-
-    def crawl(self, crawl_id: str | None) -> CrawlRow:
-        """The crawl of that id, by default the newest. Raises NothingThere."""
-        for row in reversed(self.crawls):
-            if crawl_id in (None, row.crawl_id):
-                return row
-        known = ", ".join(row.crawl_id for row in self.crawls) or "none"
-        raise NothingThere(f"no crawl {crawl_id or ''} in {self.directory.root}; there is: {known}")
-
-    def raw(self, crawl: CrawlRow) -> SegmentReader:
-        """Reads WARC records of a crawl; close it after use."""
-        return SegmentReader(self.directory.raw(crawl.crawl_id))
-
-    def text(self, crawl: CrawlRow) -> SegmentReader:
-        """Reads text records of a crawl; close it after use."""
-        return SegmentReader(self.directory.text(crawl.crawl_id))
-
-
-@contextmanager
-def open_reading(data: Path) -> Iterator[Reading]:
-    """Open `data` for looking. Raises NothingThere, StoreCorrupt."""
-    directory = DataDirectory(data.absolute())
-    if not directory.has_state:
-        raise NothingThere(f"no crawl in {data}")
-    partition = RocksPartitionStore(directory.state, read_only=True)
-    try:
-        yield Reading(directory, partition, crawls_in(partition))
-    finally:
-        partition.close()
-
-
-def crawls_in(partition: PartitionStore) -> tuple[CrawlRow, ...]:
-    """All crawls of an installation, oldest first."""
-    rows = partition.scan(Family.META, b"crawl:", b"crawl:" + LAST)
-    return tuple(load(CrawlRow, stored) for _, stored in rows)
 
 
 def wall_time() -> float:

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from gossamer.bootstrap import open_reading
 from gossamer.core.rows import LAST, crawl_prefix, load_links
 from gossamer.ports.partition_store import Family
+from gossamer.reading import open_reading
 
 
 def recorded_links(data: Path) -> dict[str, set[str]]:

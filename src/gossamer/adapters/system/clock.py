@@ -1,6 +1,5 @@
 """The machine's clocks."""
 
-import asyncio
 import time
 
 
@@ -17,4 +16,6 @@ class SystemClock:
 
     async def sleep_until(self, monotonic_s: float) -> None:
         """See `ports.clock.Clock`."""
+        import asyncio  # noqa: PLC0415  15 ms that commands without a loop need not pay
+
         await asyncio.sleep(max(0.0, monotonic_s - time.monotonic()))

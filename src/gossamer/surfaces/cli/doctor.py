@@ -25,10 +25,11 @@ from gossamer.adapters.dns.resolver import CaresDns, DnsLimits
 from gossamer.adapters.files.data_directory import DataDirectory
 from gossamer.adapters.system.disk import LocalDisk
 from gossamer.adapters.system.lock import DirectoryInUse, DirectoryLock
-from gossamer.bootstrap import NothingThere, open_reading, wall_time
+from gossamer.bootstrap import wall_time
 from gossamer.config import OPTIONS, ConfigFaults, CrawlConfig, resolve
 from gossamer.ports.dns import Unresolved
 from gossamer.ports.partition_store import StoreCorrupt, StoreLocked
+from gossamer.reading import NothingThere, open_reading
 from gossamer.stages.room import LEASE_BYTES_MIN
 from gossamer.surfaces.cli.options import CONFIG_FILE, data_option
 from gossamer.surfaces.cli.printing import Style, styled, write_document, write_lines

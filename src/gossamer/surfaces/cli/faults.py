@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from gossamer.adapters.system.lock import DirectoryInUse
-from gossamer.bootstrap import NoRoom, NothingThere
+from gossamer.bootstrap import NoRoom
 from gossamer.ports.partition_store import StoreCorrupt, StoreLocked
+from gossamer.reading import NothingThere
 
 
 class MachineFailed(click.ClickException):

@@ -17,10 +17,10 @@ from typing import Final, NamedTuple
 import click
 from click.core import ParameterSource
 
-from gossamer.bootstrap import NothingThere, Reading, open_reading
 from gossamer.config import CrawlConfig
 from gossamer.core.rows import LAST, CrawlRow, State, UrlRow, crawl_prefix, load
 from gossamer.ports.partition_store import Family, StoreCorrupt, StoreLocked
+from gossamer.reading import NothingThere, Reading, open_reading
 from gossamer.surfaces.cli.crawl import INTERRUPTED, crawl
 from gossamer.surfaces.cli.options import configuration
 from gossamer.surfaces.cli.seeds import normal_seeds

@@ -19,8 +19,6 @@ from gossamer.surfaces.cli.looking_prose import (
     page_cells,
     page_detail,
     status_prose,
-    verify_prose,
-    why_prose,
 )
 from gossamer.surfaces.cli.opened import AnswerIsNo, Look, MachineFailed, Opened, live_status, looking, opened, urls_of
 from gossamer.surfaces.cli.printing import (
@@ -151,7 +149,8 @@ def why(look: Look, url: str) -> None:
 
     Also for a URL that the crawl never took: which rule refused it, and which page links to it.
     """
-    from gossamer.views.why import explain  # noqa: PLC0415  the only command that needs it
+    from gossamer.surfaces.cli.why_prose import why_prose  # noqa: PLC0415  the only command that needs them
+    from gossamer.views.why import explain  # noqa: PLC0415
 
     with opened(look) as found:
         meant, _ = first_known(found.partition, found.crawl.number, urls_of(url))
@@ -172,6 +171,7 @@ def verify(look: Look, quick: bool) -> None:  # noqa: FBT001  click's way
     Exit code 1 on any problem. While a crawl runs, what was committed at the start of the command is verified.
     """
     from gossamer.surfaces.cli.segment_files import segments_of  # noqa: PLC0415  the only command that needs them
+    from gossamer.surfaces.cli.verify_prose import verify_prose  # noqa: PLC0415
     from gossamer.views.verify import Depth, Segments  # noqa: PLC0415
     from gossamer.views.verify import verify as verify_crawl  # noqa: PLC0415
 

@@ -6,14 +6,11 @@ from typing import Any, Final
 
 from gossamer.core.rows import State
 from gossamer.core.url import Url
-from gossamer.surfaces.cli.printing import BOLD, DIM, Column, is_terminal, pairs, printable, styled, width
+from gossamer.surfaces.cli.printing import BOLD, DIM, Column, pairs, printable, styled
 from gossamer.views.forms import rfc3339
 from gossamer.views.hosts import HostView
 from gossamer.views.lookup import Known
 from gossamer.views.pages import PageView
-from gossamer.views.verify import VerifyView
-from gossamer.views.why import WhyView
-from gossamer.views.why_case import Step
 
 PAGE_COLUMNS: Final = (
     Column("OUTCOME"),
@@ -33,7 +30,6 @@ HOST_COLUMNS: Final = (
     Column("NEXT CONTACT"),
     Column("ROBOTS"),
 )
-DECISION_CELLS = 12
 REASONS_SHOWN_MAX = 8
 SEEDS_SHOWN_MAX = 3
 
@@ -137,72 +133,6 @@ def host_cells(view: HostView, now: float) -> tuple[str, ...]:
     upcoming = "now" if at is None or at <= (rfc3339(now) or "") else moment(at)
     counts = (view.queued, view.fetched, view.failed, view.robots_denied)
     return view.host, *(f"{count:,}" for count in counts), f"{view.delay_seconds:.3g} s", upcoming, view.robots.reason
-
-
-# Why ------------------------------------------------------------------------------------------------------------------
-
-
-def why_prose(story: WhyView) -> Iterator[str]:
-    """The steps below each other; long reasons go on under themselves."""
-    yield f"{styled(printable(story.url), BOLD)}  {styled(story.state or 'never admitted')}"
-    yield ""
-    size_of_what = max(len(step.what) for step in story.steps)
-    before = ""
-    for step in story.steps:
-        name = "" if step.what == before else step.what
-        before = step.what
-        lead = "  " + styled(f"{name:<{size_of_what}}", DIM) + "  "
-        yield from _wrapped(lead, size_of_what + 4, step)
-
-
-def _wrapped(lead: str, indent: int, step: Step) -> Iterator[str]:
-    """Short decisions make a column of their own; after a long one, a URL, its reason follows on the line."""
-    import textwrap  # noqa: PLC0415  for people only
-
-    decision, because = printable(step.decision), printable(step.because)
-    at = f"  {moment(step.at)}" if step.at else ""
-    space = (width() if is_terminal() else 10_000) - indent
-    hang = DECISION_CELLS + 2 if len(decision) <= DECISION_CELLS else 0
-    first = styled(decision) + " " * (hang - len(decision)) if hang else ""
-    text = because if hang else f"{decision}  {because}"
-    lines = textwrap.wrap(text, max(space - hang, 20), break_long_words=False, break_on_hyphens=False) or [""]
-    if at and len(lines[-1]) + len(at) > space - hang:
-        lines.append("")
-        at = at.strip()
-    elif not lines[-1]:
-        at = at.strip()
-    lines[-1] += styled(at, DIM)
-    yield lead + first + lines[0]
-    yield from (" " * (indent + hang) + line for line in lines[1:])
-
-
-# Verify ---------------------------------------------------------------------------------------------------------------
-
-
-def verify_prose(view: VerifyView, *, is_quick: bool) -> Iterator[str]:
-    """The verdict, what it rests on, and each problem."""
-    verdict = styled("all accounts are right", {"fg": "green"})
-    if view.problems_total:
-        verdict = styled(f"{view.problems_total:,} problems", {"fg": "red"})
-    yield f"{styled('crawl ' + view.crawl_id, BOLD)}  {verdict}"
-    yield ""
-    states = ", ".join(f"{count:,} {name}" for name, count in view.states.items() if count)
-    records = "no record was read (--quick)" if is_quick else f"{view.records:,} records"
-    rows = [
-        ("URLs", f"{view.urls:,}  {states}"),
-        ("sitemaps", f"{view.sitemaps:,}"),
-        ("segments", f"{view.segments:,}  {records}"),
-    ]
-    if view.tail_bytes:
-        what = "bytes behind what is committed: of a crawl that runs, or of one that was killed and will cut them"
-        rows.append(("tail", f"{view.tail_bytes:,} {what}"))
-    yield from pairs(rows)
-    if view.problems:
-        yield ""
-    for problem in view.problems:
-        yield f"  {printable(problem)}"
-    if view.problems_total > len(view.problems):
-        yield f"  and {view.problems_total - len(view.problems):,} more"
 
 
 # Absence --------------------------------------------------------------------------------------------------------------

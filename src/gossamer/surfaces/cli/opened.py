@@ -14,12 +14,12 @@ import msgspec
 from gossamer.adapters.files.segments import SegmentReader
 from gossamer.adapters.system.clock import SystemClock
 from gossamer.adapters.system.lock import is_held
-from gossamer.bootstrap import NothingThere, Reading, open_reading
 from gossamer.config import ConfigFaults, CrawlConfig, resolve
 from gossamer.core.robots_copy import UnreachableMode
 from gossamer.core.rows import CrawlRow
 from gossamer.core.url import Url, UrlFault
 from gossamer.ports.partition_store import PartitionStore, StoreCorrupt, StoreLocked
+from gossamer.reading import NothingThere, Reading, open_reading
 from gossamer.surfaces.cli.options import data_option
 from gossamer.views.lookup import urls_meant
 from gossamer.views.why_case import Case, CrawlRules

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 import ada_url
 
+from gossamer.adapters.system.clock import SystemClock
 from gossamer.core.retry_after import explain_retry_after
 from gossamer.core.robots import RobotsDecision, RobotsFile, parse_robots
 from gossamer.core.url import URL_CHARS_MAX, Url, UrlFault, hex_key, host_of, normalize, site_of, url_key
@@ -133,8 +134,6 @@ def _instant(text: str) -> datetime:
 
 
 def _real_now() -> float:
-    from gossamer.adapters.system.clock import SystemClock  # noqa: PLC0415 -- brings asyncio, 30 ms
-
     return SystemClock().now()
 
 

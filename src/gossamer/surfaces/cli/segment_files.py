@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import BinaryIO
 
-from gossamer.bootstrap import Reading
 from gossamer.core.rows import LAST, CrawlRow, segment_meta_key
 from gossamer.ports.partition_store import Family
+from gossamer.reading import Reading
 from gossamer.views.verify_records import SegmentFile
 
 _SUFFIXES = (".warc.gz", ".warc.wet.gz")

@@ -80,7 +80,7 @@ class StoredCrawl:
             agent=self.config.user_agent,
             delay=self.config.delay_rules,
             ceilings=self.config.ceilings,
-            robots_mode=UnreachableMode.RFC,
+            robots_mode=UnreachableMode(self.config.robots_unreachable),
             robots_off=self.config.robots,
             suspects_max=10,
         )
@@ -248,7 +248,7 @@ class StoredCrawl:
             self.config.admissibility(self.crawl.seeds),
             self.config.ceilings,
             self.config.delay_rules,
-            UnreachableMode.RFC,
+            UnreachableMode(self.config.robots_unreachable),
             self.config.robots,
             self.config.user_agent,
         )

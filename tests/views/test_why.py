@@ -2,13 +2,16 @@
 
 from pathlib import Path
 
+import pytest
 from tests.views.stored_crawl import START, StoredCrawl
 
 from gossamer.adapters.memory.partition_store import MemoryPartitionStore
 from gossamer.core.outcome import Denied, Failed, Fetched, Reason, Redirected, Unreachable
-from gossamer.core.robots_copy import VALID_S, Absent, Body, Unavailable
+from gossamer.core.robots_copy import VALID_S, Absent, Body, Unavailable, after_answer
 from gossamer.core.rows import Kind, OutlinkRow
 from gossamer.core.url import Url, normalize
+from gossamer.stages.events import HostChanged
+from gossamer.views.lookup import key_of
 from gossamer.views.why import WhyView, explain
 from gossamer.views.why_case import Step
 from gossamer.views.why_found import CHAIN_MAX
@@ -117,6 +120,43 @@ def test_a_too_long_crawl_delay_leaves_the_host_alone(tmp_path: Path) -> None:
     robots = step(story(crawl, A), "robots")
     assert robots.decision == "denied"
     assert robots.because.startswith("Crawl-delay: 600 is longer than the 60 s")
+
+
+def test_a_lost_robots_body_is_asked_for_again(tmp_path: Path) -> None:
+    crawl = StoredCrawl(MemoryPartitionStore(), tmp_path, (A,)).robots("http://a.test", Body())
+    robots = step(story(crawl, A), "robots")
+    assert robots.decision == "asked again first"
+    assert robots.because == "the stored robots.txt is missing; no page before that"
+
+
+@pytest.mark.parametrize("own", [Body(), Absent(404)])
+def test_a_too_long_crawl_delay_of_another_origin_holds_for_the_whole_host(tmp_path: Path, own: Body | Absent) -> None:
+    crawl = StoredCrawl(MemoryPartitionStore(), tmp_path, (A,))
+    crawl.robots("http://a.test", own, ROBOTS if isinstance(own, Body) else b"")
+    crawl.robots("https://a.test", Body(), b"User-agent: *\nCrawl-delay: 600\n")
+    robots = step(story(crawl, A), "robots")
+    assert robots.decision == "denied"
+    assert robots.because.startswith("Crawl-delay: 600 of https://a.test/robots.txt is longer than the 60 s")
+
+
+def test_an_outage_that_lifts_the_rules_is_the_reason_not_they(tmp_path: Path) -> None:
+    crawl = world(tmp_path, robots_unreachable="google")
+    host = crawl.frontier.host(key_of(Url(A), Kind.PAGE)[:8], "a.test")
+    origin = host.row.origins["http://a.test"]
+    for day in (1, 32):
+        crawl.clock.wall = START + day * VALID_S
+        origin.copy = after_answer(origin.copy, Unavailable("503"), crawl.clock.wall)
+    robots = step(story(crawl.post(HostChanged(host)), A), "robots")
+    assert robots.decision == "allowed"
+    assert robots.because.endswith("--robots-unreachable google allows all")
+
+
+def test_an_old_copy_still_tells_its_rule(tmp_path: Path) -> None:
+    crawl = world(tmp_path)
+    crawl.clock.wall = START + VALID_S
+    robots = step(story(crawl, "http://a.test/private/x"), "robots")
+    assert (robots.decision, robots.line) == ("denied", 2)
+    assert robots.because.endswith("; the copy is old, it is asked again before the next page")
 
 
 def test_robots_switched_off_is_said(tmp_path: Path) -> None:

@@ -8,8 +8,9 @@ by property, and asked from the command line. In reading order:
   followed), `budget` (is there room), `outcome` (how a contact can end), `answers` and `redirects` (from an answer to
   an outcome), `url_life` (from an outcome to a state).
 - When a host is contacted. `politeness` (the rest after each contact), `backoff` (the ladder of one URL),
-  `retry_after`, `robots` (what a robots.txt says), `robots_copy` (what holds while it can't be had), `addresses` (whom
-  we never contact), `connect_to` (labs that stand in for hosts), `pace` (rate and time left).
+  `retry_after`, `robots` (what a robots.txt says), `robots_copy` (what holds while it can't be had), `robots_gate`
+  (both with the host's delay: may a URL be asked for), `addresses` (whom we never contact), `connect_to` (labs that
+  stand in for hosts), `pace` (rate and time left).
 - What an answer holds. `http_message` (octets to fields), `decoding` (content codings, bounded), `charset` with
   `encodings`, then by kind: `html`, `text`, `fingerprint`, put together in `page`; `sitemap` and `feed`, both on
   `loose_xml`.

@@ -1,10 +1,22 @@
 """What the rules say about a URL: form, scope, traps, ceilings, robots.txt, the host's rest. As they stand now."""
 
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
-from gossamer.core.politeness import crawl_delay_too_long
+from gossamer.core.outcome import Reason
 from gossamer.core.robots import RobotsRules, parse_robots
-from gossamer.core.robots_copy import Permission, RobotsCopy, permission
+from gossamer.core.robots_copy import UNKNOWN_COPY, RobotsCopy
+from gossamer.core.robots_gate import (
+    Allowed,
+    Ask,
+    ClosedUntil,
+    Forbidden,
+    GateRules,
+    KnownRobots,
+    Unruled,
+    Verdict,
+    by_rules,
+    gate,
+)
 from gossamer.core.rows import HostRow, OriginRow, TallyRow, UrlRow
 from gossamer.core.traps import explain_trap, trap_of
 from gossamer.core.url import Url, origin_of
@@ -63,41 +75,65 @@ def robots_step(case: Case, url: Url, host: HostRow | None) -> Step:
     if host is not None and host.host in case.rules.robots_off:
         return Step("robots", "off", f"robots.txt is switched off for {host.host} by --robots off-for")
     origin = host.origins.get(origin_of(url)) if host else None
-    if origin is None:
+    if host is None or origin is None:
         return Step("robots", "not asked yet", f"{origin_of(url)}/robots.txt is fetched before any page of it")
-    copy = origin.copy
-    match permission(copy, case.now, case.rules.robots_mode):
-        case Permission.BY_RULES:
-            return _by_rules(case, url, origin, "")
-        case Permission.ALLOW_ALL:
-            return Step("robots", "allowed", _absent(copy), rfc3339(copy.fetched_at))
-        case Permission.CLOSED:
-            return Step("robots", "closed", f"{_outage(copy)}; asked again {_when(copy.next_try_at)}")
-        case Permission.ASK_ROBOTS:
-            if copy.last_good_at is None:
-                return Step("robots", "asked again first", f"{_last_word(copy)}; no page before that")
-            return _by_rules(case, url, origin, "; the copy is old, it is asked again before the next page")
+    wish = _longest_wish(case, host)
+    known = KnownRobots(origin.copy, stored_rules(case, origin), wish.delay_s)
+    match gate(known, GateRules(case.rules.delay, case.rules.robots_mode), url, case.now):
+        case ClosedUntil(at=at):
+            return Step("robots", "closed", f"{_outage(known.copy)}; asked again {_when(at)}")
+        case Ask():
+            if known.rules is None:
+                return Step("robots", "asked again first", f"{_last_word(known.copy)}; no page before that")
+            note = "; the copy is old, it is asked again before the next page"
+            return _verdict_step(case, known, wish, (by_rules(known, case.rules.delay, url), note))
+        case Forbidden() | Allowed() | Unruled() as verdict:
+            return _verdict_step(case, known, wish, (verdict, ""))
         case left:
             assert_never(left)
 
 
-def _by_rules(case: Case, url: Url, origin: OriginRow, note: str) -> Step:
-    rules = stored_rules(case, origin)
-    at = rfc3339(origin.copy.last_good_at)
-    if crawl_delay_too_long(case.rules.delay, rules.crawl_delay_s):
+def _verdict_step(case: Case, known: KnownRobots, wish: "_Wish", told: tuple[Verdict, str]) -> Step:
+    """`told`: the verdict and what to add to it."""
+    verdict, note = told
+    at = rfc3339(known.copy.fetched_at if known.copy.last_good_at is None else known.copy.last_good_at)
+    if isinstance(verdict, Forbidden) and verdict.reason is Reason.CRAWL_DELAY_TOO_LONG:
         limit = f"longer than the {case.rules.delay.delay_max_s:g} s of --delay-max, so the host is left alone"
-        return Step("robots", "denied", f"Crawl-delay: {rules.crawl_delay_s:g} is {limit}{note}", at)
-    decision = rules.decide(url)
-    if decision.rule is None:
+        whose = "" if wish.copy is known.copy else f" of {wish.origin}/robots.txt"
+        because = f"Crawl-delay: {known.host_crawl_delay_s:g}{whose} is {limit}{note}"
+        return Step("robots", "denied", because, rfc3339(wish.copy.last_good_at))
+    if isinstance(verdict, Unruled):
+        return Step("robots", "allowed", _absent(known.copy), at)
+    if verdict.rule is None:
         return Step("robots", "allowed", f"no rule for {case.rules.agent} matches{note}", at)
-    because = f"line {decision.line} of robots.txt: {decision.rule}{note}"
-    return Step("robots", "allowed" if decision.allowed else "denied", because, at, decision.rule, decision.line)
+    because = f"line {verdict.line} of robots.txt: {verdict.rule}{note}"
+    decision = "allowed" if isinstance(verdict, Allowed) else "denied"
+    return Step("robots", decision, because, at, verdict.rule, verdict.line)
 
 
-def stored_rules(case: Case, origin: OriginRow) -> RobotsRules:
-    """The stored robots.txt of an origin, read for the crawl's agent as the frontier does."""
-    body = case.partition.get(Family.ROBOTS, origin.body_key) or b""
-    return parse_robots(body).rules_for(case.rules.agent)
+class _Wish(NamedTuple):
+    """A host's longest crawl-delay and the origin that asks for it."""
+
+    delay_s: float | None = None
+    origin: str = ""
+    copy: RobotsCopy = UNKNOWN_COPY
+
+
+def _longest_wish(case: Case, host: HostRow) -> _Wish:
+    """From the stored rules, as the frontier takes it when it reads them; a host's row may be of a former agent."""
+    longest = _Wish()
+    for name, origin in host.origins.items():
+        rules = stored_rules(case, origin)
+        delay_s = rules.crawl_delay_s if rules else None
+        if delay_s is not None and (longest.delay_s is None or delay_s > longest.delay_s):
+            longest = _Wish(delay_s, name, origin.copy)
+    return longest
+
+
+def stored_rules(case: Case, origin: OriginRow) -> RobotsRules | None:
+    """The stored robots.txt of an origin, read for the crawl's agent as the frontier does; None when there is none."""
+    body = case.partition.get(Family.ROBOTS, origin.body_key) if origin.copy.last_good_at is not None else None
+    return None if body is None else parse_robots(body).rules_for(case.rules.agent)
 
 
 def _absent(copy: RobotsCopy) -> str:
@@ -114,6 +150,8 @@ def _outage(copy: RobotsCopy) -> str:
 def _last_word(copy: RobotsCopy) -> str:
     if copy.failing_since is not None:
         return f"{_outage(copy)}; the next try is due"
+    if copy.last_good_at is not None:
+        return "the stored robots.txt is missing"
     return f"the answer of {rfc3339(copy.fetched_at)} has expired" if copy.fetched_at else "robots.txt is not known yet"
 
 

@@ -27,8 +27,18 @@ from gossamer.config import CrawlConfig, as_plain
 from gossamer.core.budget import Budget
 from gossamer.core.contacts import RunFacts
 from gossamer.core.robots_copy import UnreachableMode
-from gossamer.core.rows import LAST, ROW_VERSION, VERSION_KEY, CrawlRow, crawl_meta_key, dump, segment_meta_key
-from gossamer.core.warc import warcinfo_record
+from gossamer.core.rows import (
+    LAST,
+    ROW_VERSION,
+    VERSION_KEY,
+    CrawlRow,
+    committed_length,
+    crawl_meta_key,
+    dump,
+    segment_meta_key,
+    split_segment_meta_key,
+)
+from gossamer.core.warc import timestamp14, warcinfo_record
 from gossamer.ports.partition_store import Family, PartitionStore, StoreCorrupt
 from gossamer.reading import Reading, crawls_in
 from gossamer.stages.address_gap import AddressGap
@@ -155,7 +165,7 @@ def recover_segments(installation: Installation, crawl: CrawlRow) -> None:
     """Cut the segments of a crawl to their committed lengths and index those that have no index yet."""
     prefix = segment_meta_key(f"gossamer-{crawl.crawl_id}-")
     committed = {
-        key.removeprefix(b"segment:").decode("ascii"): int.from_bytes(length, "big")
+        split_segment_meta_key(key): committed_length(length)
         for key, length in installation.partition.scan(Family.META, prefix, prefix + LAST)
     }
     for directory, is_text in (
@@ -205,13 +215,9 @@ def _raw_plan(directory: DataDirectory, crawl: CrawlRow, config: CrawlConfig, rn
     return SegmentPlan(
         directory=directory.raw(crawl.crawl_id),
         prefix=f"gossamer-{crawl.crawl_id}",
-        timestamp=_timestamp,
+        timestamp=lambda: timestamp14(SystemClock().now()),
         first_record=lambda name: warcinfo_record(name, SystemClock().now(), rng.randbytes(16), about),
     )
-
-
-def _timestamp() -> str:
-    return datetime.fromtimestamp(SystemClock().now(), UTC).strftime("%Y%m%d%H%M%S")
 
 
 def _worker_plan(

@@ -28,17 +28,15 @@ class UrlFault(StrEnum):
     TOO_LONG = "too-long"
 
 
-URL_CHARS_MAX: Final = (
-    8_192  # RFC 9110 4.1 asks for 8,000 at least; the much lower limit of what we crawl is a trap rule.
-)
+# RFC 9110 4.1 asks for 8,000 at least; the much lower limit of what we crawl is a trap rule.
+URL_CHARS_MAX: Final = 8_192
 HOST_CHARS_MAX: Final = 253  # RFC 1035 2.3.4: 255 octets on the wire
 LABEL_CHARS_MAX: Final = 63
 HOSTS_CACHED_MAX: Final = 32_768  # in each of three caches, about 250 B an entry: 8 MB each
 _ORIGIN_CHARS_MAX: Final = len("https://") + HOST_CHARS_MAX + len(".:65535")
 _PLAIN_CHARS_MAX: Final = 1_024
-_PLAIN_BASE_CHARS_MAX: Final = (
-    4_096  # plus _PLAIN_CHARS_MAX stays below URL_CHARS_MAX: plain joins need no length check
-)
+# Plus _PLAIN_CHARS_MAX it stays below URL_CHARS_MAX: plain joins need no length check.
+_PLAIN_BASE_CHARS_MAX: Final = 4_096
 
 TRACKING_PREFIXES: Final = ("utm_", "mtm_", "hsa_")  # Google and others; Matomo; HubSpot
 # fmt: off
@@ -304,11 +302,6 @@ def url_key(url: Url) -> int:
 def host_key(host: str) -> int:
     """64 bits: xxh3 of the host as it stands in a Url (`host_of`)."""
     return xxh3_64_intdigest(host.encode("utf-8", "surrogatepass"))
-
-
-def hex_key(key: int) -> str:
-    """16 lower-case hex digits."""
-    return f"{key:016x}"
 
 
 def link_keys(urls: Sequence[Url]) -> list[bytes]:

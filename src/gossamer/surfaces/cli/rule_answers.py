@@ -12,9 +12,10 @@ from typing import Final, NamedTuple
 import ada_url
 
 from gossamer.adapters.system.clock import SystemClock
+from gossamer.core.fingerprint import hex_hash
 from gossamer.core.retry_after import explain_retry_after
 from gossamer.core.robots import RobotsDecision, RobotsFile, parse_robots
-from gossamer.core.url import URL_CHARS_MAX, Url, UrlFault, hex_key, host_of, normalize, site_of, url_key
+from gossamer.core.url import URL_CHARS_MAX, Url, UrlFault, host_of, normalize, site_of, url_key
 from gossamer.surfaces.cli.json_lines import Answer, BadRequest, Request, shown
 
 # URLs -----------------------------------------------------------------------------------------------------------------
@@ -32,7 +33,7 @@ _URL_FAULTS: Final = {
 def url_answer(request: Request) -> Answer:
     """`{url, base?}` → `{url, host, site, key}`. Raises BadRequest, also for what is no http URL."""
     url = web_url(request.text("url"), request.optional_text("base"))
-    return {"url": url, "host": host_of(url), "site": site_of(host_of(url)), "key": hex_key(url_key(url))}
+    return {"url": url, "host": host_of(url), "site": site_of(host_of(url)), "key": hex_hash(url_key(url))}
 
 
 def web_url(raw: str, base: str | None = None) -> Url:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import BinaryIO
 
-from gossamer.core.rows import LAST, CrawlRow, segment_meta_key
+from gossamer.core.rows import LAST, CrawlRow, committed_length, segment_meta_key, split_segment_meta_key
 from gossamer.ports.partition_store import Family
 from gossamer.reading import Reading
 from gossamer.views.verify_records import SegmentFile
@@ -15,7 +15,7 @@ def segments_of(reading: Reading, crawl: CrawlRow) -> dict[str, SegmentFile]:
     """By name: what is committed, what is on disk, also segments that only one of both knows."""
     prefix = segment_meta_key(f"gossamer-{crawl.crawl_id}-")
     committed = {
-        key.removeprefix(b"segment:").decode("ascii"): int.from_bytes(length, "big")
+        split_segment_meta_key(key): committed_length(length)
         for key, length in reading.partition.scan(Family.META, prefix, prefix + LAST)
     }
     folders = (reading.directory.raw(crawl.crawl_id), reading.directory.text(crawl.crawl_id))

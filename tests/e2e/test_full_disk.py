@@ -1,0 +1,58 @@
+"""A disk that fills up while a crawl runs: one message, no contacts, nothing lost, and on it goes when there is room."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from bench.pydoc_sites import Served, Site, Walk
+from tests.e2e.docs import BRISK, Few, docs_words
+from tests.e2e.gossamer_command import Life, living
+
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
+
+DISK_BYTES = 256 * 2**20
+LEFT_BYTES = 40 * 2**20  # a crawl asks for 64 MiB
+LOOKS_MAX = 100
+
+
+@pytest.fixture
+def on_a_small_disk(sites: list[Site], plain_server: Served, tmp_path: Path) -> Iterator[Few]:
+    place = tmp_path / "disk"
+    place.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "gossamer-test", str(place)], check=True)
+    try:
+        words = docs_words(sites[:1], plain_server, place / "data")
+        yield Few(place / "data", sites[:1], words, plain_server, plain_server.log_bytes())
+    finally:
+        subprocess.run(["umount", str(place)], check=True)
+
+
+def test_a_crawl_waits_for_room_and_goes_on_by_itself(on_a_small_disk: Few, walk: Walk) -> None:
+    few, filler = on_a_small_disk, on_a_small_disk.data.parent / "filler"
+    with living([*few.words, *BRISK], few.data.parent) as life:
+        few.await_fetches(life, 50)
+        free = os.statvfs(few.data)
+        with filler.open("wb") as file:
+            os.posix_fallocate(file.fileno(), 0, free.f_bavail * free.f_frsize - LEFT_BYTES)
+        await_words(life, "the disk is full")
+        assert life.lives_for(1.0), life.err()
+        before = len(few.served.fetches(few.since))
+        assert life.lives_for(1.5), life.err()
+        assert len(few.served.fetches(few.since)) == before
+        filler.unlink()
+        await_words(life, "has room again")
+        assert life.process.wait(60) == 0, life.err()
+        assert life.err().count("the disk is full") == 1
+    few.assert_whole(walk)
+    asked = [fetch[:2] for fetch in few.served.fetches(few.since)]
+    assert len(asked) == len(set(asked))
+
+
+def await_words(life: Life, words: str) -> None:
+    for _ in range(LOOKS_MAX):
+        if words in life.err():
+            return
+        assert life.lives_for(0.1), life.err()
+    raise AssertionError(f"it does not say {words!r}: {life.err()}")

@@ -106,6 +106,10 @@ class World:
         self._appointments.append((time_s, action))
         return self
 
+    def forget_appointments(self) -> None:
+        """Those of the future, when the life that they were made for is over."""
+        self._appointments.clear()
+
     def discover(self, *urls: str, kind: Kind = Kind.PAGE, hop: int = 0) -> None:
         """Report URLs as parsing would; to be called while the crawl runs, see `at`."""
         normal = [_normal(url) for url in urls]

@@ -126,7 +126,7 @@ def test_no_text_is_kept_where_none_is_wanted_and_the_hash_is_the_same() -> None
 def test_nofollow_is_obeyed_wherever_it_stands(where: str) -> None:
     rel = " rel=nofollow" if where == "link" else ""
     meta = "<meta name=robots content=nofollow>" if where == "meta" else ""
-    header = (("x-robots-tag", "noindex"), ("x-robots-tag", "nofollow")) if where == "header" else ()
+    header = (("x-robots-tag", "otherbot: noindex"), ("x-robots-tag", "nofollow")) if where == "header" else ()
     parsed = Bench().parse(f"{meta}<a href=/x{rel}>x</a>".encode(), HTML, *header)
     assert verdicts(parsed) == {f"{HOME}x": "nofollow"}
     assert (parsed.pages.urls, parsed.refused) == ([], {"nofollow": 1})

@@ -22,14 +22,17 @@ from gossamer.core.url import Url
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that is wrong with what the user gave."""
+    """One thing that is wrong with what the user gave; `sentence` where no value is at fault."""
 
     key: str
     value: str
     allowed: str
     source: str
+    sentence: str = ""
 
     def __str__(self) -> str:
+        if self.sentence:
+            return f"{self.source}: {self.sentence}"
         return f"{self.source}: {self.key} = {self.value!r} is not valid; allowed: {self.allowed}"
 
 
@@ -80,6 +83,11 @@ def _integer(low: int, high: int) -> Callable[[Any], int]:
         return value
 
     return read
+
+
+def _or_none(read: Callable[[Any], int]) -> Callable[[Any], int | None]:
+    """Also the word that takes a limit away which was set elsewhere: in a file, or when the crawl began."""
+    return lambda raw: None if raw == "none" else read(raw)
 
 
 def _choice(*names: str) -> Callable[[Any], str]:
@@ -146,7 +154,7 @@ def _readable_file(raw: Any) -> str:
 
 
 _SECONDS = "a number of seconds from 0 to 86,400"
-_COUNT = "a whole number from 1 to 10^12"
+_COUNT = "a whole number from 1 to 10^12, or none"
 
 OPTIONS: tuple[Option, ...] = (
     Option("scope", "--scope", "KIND", _choice(*(k.value for k in ScopeKind)), "site", "host, site, prefix or any",
@@ -155,11 +163,12 @@ OPTIONS: tuple[Option, ...] = (
            "fetch only URLs that match (searched in the normalised URL)", many=True),
     Option("exclude", "--exclude", "RE", _pattern, (), "a regular expression",
            "never fetch URLs that match; wins over --include", many=True),
-    Option("max_pages", "--max-pages", "N", _integer(1, 10**12), None, _COUNT, "stop after N fetched pages, exactly"),
-    Option("max_pages_per_host", "--max-pages-per-host", "N", _integer(1, 10**12), None, _COUNT,
+    Option("max_pages", "--max-pages", "N", _or_none(_integer(1, 10**12)), None, _COUNT,
+           "stop after N fetched pages, exactly"),
+    Option("max_pages_per_host", "--max-pages-per-host", "N", _or_none(_integer(1, 10**12)), None, _COUNT,
            "fetch at most N pages of one host, exactly"),
-    Option("max_hops", "--max-hops", "N", _integer(0, 10_000), None, "a whole number from 0 to 10,000",
-           "follow links at most N steps away from a seed"),
+    Option("max_hops", "--max-hops", "N", _or_none(_integer(0, 10_000)), None,
+           "a whole number from 0 to 10,000, or none", "follow links at most N steps away from a seed"),
     Option("delay_s", "--delay", "S", _number(0, 86_400), 1.0, _SECONDS, "rest of a host after each contact"),
     Option("delay_factor", "--delay-factor", "F", _number(0, 1_000), 10.0, "a number from 0 to 1,000",
            "rest at least F times as long as the last answer took"),
@@ -196,6 +205,9 @@ OPTIONS: tuple[Option, ...] = (
            "certificates to trust instead of the system's"),
 )  # fmt: skip
 BY_KEY = {option.key: option for option in OPTIONS}
+_KEY_OF_VARIABLE = {variable: option.key for option in OPTIONS for variable in option.variables}
+_OTHER_VARIABLES = ("GOSSAMER_DATA", "GOSSAMER_CONFIG")
+_PREFIX = "GOSSAMER_"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -286,8 +298,26 @@ def resolve(
             raw, source = stored.get(option.key), "the crawl's own options"
         values[option.key] = option.default if raw is None else _read(option, raw, source, faults)
     if faults:
-        raise ConfigFaults(faults)
+        place = {key: number for number, key in enumerate(from_file)}
+        raise ConfigFaults(sorted(faults, key=lambda f: place.get(f.key, -1) if f.source == str(file) else -1))
     return CrawlConfig(**values)
+
+
+def unknown_variables(environment: Mapping[str, str]) -> list[str]:
+    """A sentence about each variable that looks like one of ours and is none; the tests' own are left out."""
+    known = {name.removeprefix(_PREFIX) for name in (*_KEY_OF_VARIABLE, *_OTHER_VARIABLES)}
+    written = [name.removeprefix(_PREFIX) for name in sorted(environment) if name.startswith(_PREFIX)]
+    return [
+        f"{_PREFIX}{name} in the environment is not known; "
+        + (_did_you_mean(name, known, _PREFIX) or "see gossamer crawl --help")
+        for name in written
+        if name not in known and not name.startswith("TEST_")
+    ]
+
+
+def _did_you_mean(written: str, known: Iterable[str], prefix: str = "") -> str:
+    near = difflib.get_close_matches(written, known, n=1)
+    return f"did you mean {prefix}{near[0]}?" if near else ""
 
 
 def _find(
@@ -317,16 +347,28 @@ def _read_file(path: Path, faults: list[Fault]) -> dict[str, Any]:
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        faults.append(Fault("--config", str(path), f"a readable file ({error.strerror})", "command line"))
+        faults.append(_about_file(path, f"can't be read: {error.strerror}"))
         return {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        faults.append(Fault("--config", str(path), f"a TOML file ({error})", "command line"))
+    except UnicodeDecodeError as error:
+        faults.append(_about_file(path, f"not UTF-8 at byte {error.start}"))
         return {}
-    for key in values.keys() - BY_KEY.keys():
-        near = difflib.get_close_matches(key, BY_KEY, n=1)
-        hint = f"did you mean {near[0]}?" if near else "one of " + ", ".join(sorted(BY_KEY))
-        faults.append(Fault(key, str(values[key]), hint, str(path)))
+    except tomllib.TOMLDecodeError as error:
+        what, _, where = str(error).removesuffix(")").rpartition(" (at ")
+        faults.append(_about_file(path, f"{where}: {what}" if what else where))
+        return {}
+    faults.extend(_unknown_key(path, key) for key in values.keys() - BY_KEY.keys())
     return values
+
+
+def _about_file(path: Path, sentence: str) -> Fault:
+    return Fault("", "", "", str(path), sentence)
+
+
+def _unknown_key(path: Path, key: str) -> Fault:
+    """Keys are often written as the option is spelt."""
+    spelt = _KEY_OF_VARIABLE.get(f"{_PREFIX}{key.replace('-', '_').upper()}")
+    hint = f"did you mean {spelt}?" if spelt else _did_you_mean(key, BY_KEY)
+    return Fault(key, "", "", str(path), f"unknown key {key}; {hint or 'known: ' + ', '.join(sorted(BY_KEY))}")
 
 
 def as_plain(config: CrawlConfig) -> dict[str, Any]:

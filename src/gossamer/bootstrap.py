@@ -101,9 +101,7 @@ def set_status(installation: Installation, crawl_id: str | None, status: str) ->
     crawl = Reading(installation.directory, installation.partition, installation.crawls).crawl(crawl_id)
     if crawl.status != "completed":
         crawl.status = status
-        batch = installation.partition.batch()
-        batch.put(Family.META, crawl_meta_key(crawl.number), dump(crawl))
-        asyncio.run(installation.partition.commit(batch))
+        _commit_meta(installation.partition, crawl_meta_key(crawl.number), dump(crawl))
     return crawl
 
 
@@ -113,6 +111,14 @@ def _check_version(partition: PartitionStore, data: Path) -> None:
         raise StoreCorrupt(
             f"{data} was written by a newer Gossamer (state version {int(stored)}, known: {ROW_VERSION})"
         )
+    if stored is None:
+        _commit_meta(partition, VERSION_KEY, str(ROW_VERSION).encode("ascii"))
+
+
+def _commit_meta(partition: PartitionStore, key: bytes, value: bytes) -> None:
+    batch = partition.batch()
+    batch.put(Family.META, key, value)
+    asyncio.run(partition.commit(batch))
 
 
 @dataclass(slots=True)

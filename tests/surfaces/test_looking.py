@@ -21,8 +21,11 @@ from gossamer.core.outcome import Denied, Failed, Fetched, Reason, Redirected
 from gossamer.core.robots_copy import Body
 from gossamer.core.rows import FetchFacts, OutlinkRow
 from gossamer.surfaces.cli import exporting, looking, printing
+from gossamer.surfaces.cli.looking_prose import page_cells
 from gossamer.surfaces.cli.opened import live_status
+from gossamer.surfaces.cli.printing import Fit
 from gossamer.views.links import LinkView
+from gossamer.views.pages import PageView
 
 A, B = "http://a.test/", "http://b.test/"
 EVIL = "\x1b]0;owned\x07\x1b[31mred\x1b[0m\n\u202etitle\x9b2J\u2028\x85"
@@ -205,6 +208,30 @@ def test_pages_may_be_filtered(data: Path) -> None:
     }
     assert [row["url"] for row in lines(data, "pages", "--url", "HTTP://A.test:80/#x")] == [A]
     assert lines(data, "pages", "--url", A, "--state", "failed") == []
+
+
+def test_a_limit_ends_the_list(data: Path) -> None:
+    everything = lines(data, "pages")
+    assert lines(data, "pages", "--limit", "2") == everything[:2]
+    assert lines(data, "pages", "--limit", "0") == []
+    assert run(data, "pages", "--limit", "-1").exit_code == 2
+
+
+def test_people_read_why_and_where_to_and_when(data: Path) -> None:
+    shown = run(data, "pages").stdout
+    assert shown.split()[:5] == ["STATE", "STATUS", "HOP", "WHEN", "URL"]
+    assert f"http://a.test/moved    → {A}" in shown
+    assert "2026-01-01 00:00:00Z" in shown
+    alone = run(data, "pages", "--url", "http://a.test/moved").stdout.split()
+    assert alone[alone.index("state") + 1] == "redirected"
+
+
+def test_a_reason_comes_before_the_target() -> None:
+    view = PageView(
+        **dict.fromkeys(PageView.__struct_fields__),  # type: ignore[arg-type]
+    )
+    view.redirect_to, view.reason = A, "redirect-loop"
+    assert page_cells(view)[-1] == f"redirect-loop → {A}"
 
 
 def test_an_unknown_state_names_the_allowed_ones(data: Path) -> None:
@@ -476,7 +503,7 @@ def test_tables_fit_a_terminal_and_count_wide_characters(monkeypatch: pytest.Mon
     monkeypatch.setattr(printing, "is_terminal", lambda: True)
     monkeypatch.setattr(printing, "width", lambda: 60)
     monkeypatch.setenv("NO_COLOR", "1")
-    columns = (printing.Column("STATE"), printing.Column("URL", share=3), printing.Column("NOTE", share=1))
+    columns = (printing.Column("STATE"), printing.Column("URL", fit=Fit.WHOLE), printing.Column("NOTE", fit=Fit.SHORT))
     rows = [("fetched", "http://a.test/" + "p" * 100 + "/end", "橋" * 50), ("dead", "http://a.test/", "")]
     shown = list(printing.table(columns, rows))
     assert all(cell_len(line) <= 60 for line in shown)
@@ -485,7 +512,20 @@ def test_tables_fit_a_terminal_and_count_wide_characters(monkeypatch: pytest.Mon
     assert {line.index("http") for line in shown[1:]} == {shown[0].index("URL")}
 
 
+def test_notes_give_way_before_urls(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(printing, "is_terminal", lambda: True)
+    monkeypatch.setattr(printing, "width", lambda: 60)
+    monkeypatch.setenv("NO_COLOR", "1")
+    columns = (printing.Column("STATE"), printing.Column("URL", fit=Fit.WHOLE), printing.Column("NOTE", fit=Fit.SHORT))
+    urls = ["http://a.test/", "http://a.test/" + "p" * 26, "http://a.test/" + "p" * 46]
+    shown = list(printing.table(columns, [("failed", url, "n" * 60) for url in urls]))
+    assert [line.split()[1] for line in shown[1:]] == urls
+    assert [cell_len(line) <= 60 for line in shown[1:]] == [True, True, False]
+    assert all("…" in line for line in shown[1:])
+
+
 def test_without_a_terminal_nothing_is_cut() -> None:
-    columns = (printing.Column("URL", share=1),)
+    columns = (printing.Column("URL", fit=Fit.WHOLE), printing.Column("NOTE", fit=Fit.SHORT))
     long = "http://a.test/" + "p" * 500
-    assert list(printing.table(columns, [(long,)])) == ["URL", long]
+    _, row = printing.table(columns, [(long, "n" * 99)])
+    assert row == f"{long}  {'n' * 99}"

@@ -96,9 +96,16 @@ def page_view(rows: PageRows) -> PageView:
         title=page.title if page else None,
         language=(page.language or None) if page else None,
         redirect_to=(fetch.redirect_to or None) if fetch else None,
-        reason=row.reason or None,
+        reason=_reason(row),
         attempts=row.attempts,
         etag=(fetch.etag or None) if fetch else None,
         last_modified=(fetch.last_modified or None) if fetch else None,
         next_due_at=rfc3339(row.due_at),
     )
+
+
+def _reason(row: UrlRow) -> str | None:
+    """Where a redirect leads is told once, in `redirect_to`; why it was not followed is a reason."""
+    if row.state is State.REDIRECTED and row.fetch is not None:
+        return row.reason.removeprefix(f"to {row.fetch.redirect_to}").removeprefix(", ") or None
+    return row.reason or None

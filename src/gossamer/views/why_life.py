@@ -38,7 +38,7 @@ def _fetch_steps(fetch: FetchFacts) -> list[Step]:
 
 
 def _place(key: CaptureKey) -> str:
-    return f"{key.length:,} bytes at {key.offset:,} of {key.segment}"
+    return f"{key.length:,} bytes (gzip) at {key.offset:,} of {key.segment}"
 
 
 def _page_steps(page: PageRow) -> list[Step]:
@@ -67,7 +67,7 @@ def next_step(case: Case, known: Known, obstacles: list[Step]) -> Step:
         case State.READY:
             return Step("next", "fetch", _ready_because(case, known, obstacles))
         case State.WAITING:
-            because = f"try {row.attempts + 1} is due at {rfc3339(row.due_at)}{_unless_running(case)}"
+            because = f"try {row.attempts + 1} is due{_unless_running(case)}"
             return Step("next", "try again", because, rfc3339(row.due_at))
         case State.CAPTURED:
             return Step("next", "parse", f"it lies in the queue of the parsers{_unless_running(case)}")

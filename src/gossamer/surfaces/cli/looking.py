@@ -70,11 +70,13 @@ def status(look: Look, crawl: str | None) -> None:
 @click.option("--url", metavar="U", help="This URL only.")
 @click.option("--host", metavar="H", help="URLs of this host.")
 @click.option("--state", "labels", metavar="S", multiple=True, help="URLs in this state; may be given again.")
+@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="So many URLs at most.  [default: all]")
 @looking
-def pages(look: Look, url: str | None, host: str | None, labels: tuple[str, ...]) -> None:
+def pages(look: Look, url: str | None, host: str | None, labels: tuple[str, ...], limit: int | None) -> None:
     """List the URLs of a crawl: what was asked, what came, what parsing made of it.
 
-    States: ready, waiting, captured, fetched, redirected, failed, denied, dead.
+    States: ready, waiting, captured, fetched, redirected, failed, denied, dead. In a narrow terminal notes are
+    shortened, URLs are not: they are there to be copied.
     """
     try:
         wanted = PageFilter(_host(host), states_named(labels) if labels else frozenset(State))
@@ -84,11 +86,11 @@ def pages(look: Look, url: str | None, host: str | None, labels: tuple[str, ...]
         if url is not None:
             _print_page(look, _one_page(found, url, wanted))
             return
-        views = page_views(found.partition, found.crawl.number, wanted)
+        views = islice(page_views(found.partition, found.crawl.number, wanted), limit)
         if look.as_json:
             write_json_lines(views)
         else:
-            _print_table(PAGE_COLUMNS, map(page_cells, views), "no URL is known that fits")
+            _print_table(PAGE_COLUMNS, map(page_cells, views), "no URL matches")
 
 
 @click.command("hosts", short_help="The hosts of a crawl and their manners.")
@@ -104,7 +106,7 @@ def hosts(look: Look, host: str | None) -> None:
             write_json_lines(views)
         else:
             cells = (host_cells(view, found.now) for view in _busiest_first(views))
-            _print_table(HOST_COLUMNS, cells, "no host is known that fits")
+            _print_table(HOST_COLUMNS, cells, "no host matches")
 
 
 @click.command("text", short_help="The stored text of a URL.")

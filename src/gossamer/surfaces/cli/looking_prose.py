@@ -6,22 +6,22 @@ from typing import Any, Final
 
 from gossamer.core.rows import State
 from gossamer.core.url import Url
-from gossamer.surfaces.cli.printing import BOLD, DIM, Column, pairs, printable, styled
+from gossamer.surfaces.cli.printing import BOLD, DIM, Column, Fit, pairs, printable, styled
 from gossamer.views.forms import rfc3339
 from gossamer.views.hosts import HostView
 from gossamer.views.lookup import Known
 from gossamer.views.pages import PageView
 
 PAGE_COLUMNS: Final = (
-    Column("OUTCOME"),
+    Column("STATE"),
     Column("STATUS", right=True),
     Column("HOP", right=True),
-    Column("FETCHED"),
-    Column("URL", share=3),
-    Column("NOTE", share=1),
+    Column("WHEN"),
+    Column("URL", fit=Fit.WHOLE),
+    Column("NOTE", fit=Fit.SHORT),
 )
 HOST_COLUMNS: Final = (
-    Column("HOST", share=1),
+    Column("HOST", fit=Fit.WHOLE),
     Column("QUEUED", right=True),
     Column("FETCHED", right=True),
     Column("FAILED", right=True),
@@ -31,12 +31,13 @@ HOST_COLUMNS: Final = (
     Column("ROBOTS"),
 )
 REASONS_SHOWN_MAX = 8
+_NAMES: Final = {"outcome": "state"}  # programs have always had it as `outcome`
 SEEDS_SHOWN_MAX = 3
 
 
 def moment(at: str | None) -> str:
-    """`2026-05-02 10:00:00` of an RFC 3339 time."""
-    return at[:19].replace("T", " ") if at else ""
+    """`2026-05-02 10:00:00Z` of an RFC 3339 time: the one form for people."""
+    return at[:19].replace("T", " ") + "Z" if at else ""
 
 
 def size(count: float) -> str:
@@ -84,7 +85,7 @@ def _status_rows(document: dict[str, Any]) -> list[tuple[str, str]]:
         ("redirected", f"{states['redirected']:>10,}"),
         ("failed", f"{document['failed']:>10,}"),
         ("denied", f"{document['robotsDenied']:>10,}  by robots.txt"),
-        ("not settled", f"{document['frontierSize']:>10,}{_unsettled(states)}"),
+        ("left to do", f"{document['frontierSize']:>10,}{_unsettled(states)}"),
         ("hosts", f"{sum(hosts.values()):>10,}  with work: " + ", ".join(f"{n:,} {what}" for what, n in hosts.items())),
         ("sitemaps", f"{document['sitemaps']['found']:>10,}" if document["sitemaps"]["found"] else ""),
         ("contacts", f"{document['contacts']['all']:>10,}  {document['contacts']['robots']:,} of them for robots.txt"),
@@ -109,11 +110,8 @@ def _hint(document: dict[str, Any], data: Path) -> str:
 
 def page_cells(view: PageView) -> tuple[str, ...]:
     """A line of `pages`. The note is what matters most: why not, where to, or the title."""
-    note = view.title or ""
-    if view.redirect_to:
-        note = f"→ {view.redirect_to}"
-    elif view.reason:
-        note = view.reason
+    why_and_where = filter(None, (view.reason, f"→ {view.redirect_to}" if view.redirect_to else None))
+    note = " ".join(why_and_where) or view.title or ""
     status = str(view.status) if view.status else ""
     return view.outcome, status, str(view.hop), moment(view.fetched_at), view.url, note
 
@@ -124,7 +122,14 @@ def page_detail(view: PageView) -> Iterator[str]:
     yield ""
     values = zip(view.__struct_encode_fields__, view.__struct_fields__, strict=True)
     known = [(name, getattr(view, field)) for name, field in values if field != "url"]
-    yield from pairs([(name, printable(str(value))) for name, value in known if value not in (None, "")])
+    yield from pairs(
+        [(_NAMES.get(name, name), _shown(name, value)) for name, value in known if value not in (None, "")]
+    )
+
+
+def _shown(name: str, value: object) -> str:
+    text = printable(str(value))
+    return moment(text) if name.endswith("At") else text
 
 
 def host_cells(view: HostView, now: float) -> tuple[str, ...]:
@@ -147,7 +152,7 @@ def not_stored(url: Url, known: Known | None, what: str, crawl_id: str) -> str:
         case State.READY:
             because = "it is ready, but not fetched yet"
         case State.WAITING:
-            because = f"it waits for its next try at {rfc3339(row.due_at)} ({row.reason})"
+            because = f"it waits for its next try at {moment(rfc3339(row.due_at))} ({row.reason})"
         case State.CAPTURED:
             because = "it is captured, but not parsed yet"
         case State.FETCHED:

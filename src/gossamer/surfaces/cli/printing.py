@@ -10,8 +10,9 @@ import shutil
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum
 from itertools import chain, islice
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, assert_never
 
 import click
 import msgspec
@@ -22,6 +23,8 @@ BUFFER_BYTES = 2**16
 ROWS_MEASURED = 200
 """Rows looked at for the widths of columns; wider cells further down are cut on a terminal."""
 WIDTH_MIN: Final = 60
+WHOLE_CELLS_MIN: Final = 20
+SHORT_CELLS_MIN: Final = 10
 TICK_S: Final = 0.2
 LINE_EVERY_S: Final = 10.0
 
@@ -143,21 +146,27 @@ def cut(text: str, cells: int, *, in_the_middle: bool = False) -> str:
 
 
 def _padded(text: str, cells: int, *, right: bool) -> str:
-    from rich.cells import cell_len  # noqa: PLC0415  as above
-
-    space = " " * max(0, cells - cell_len(text))
+    space = " " * max(0, cells - _cells(text))
     return space + text if right else text + space
 
 
 # Tables ---------------------------------------------------------------------------------------------------------------
 
 
+class Fit(Enum):
+    """What becomes of a cell where the terminal is narrow."""
+
+    FIXED = "as wide as its widest cell"
+    WHOLE = "whole, even beyond its column: a URL is there to be copied; only one longer than a line is cut"
+    SHORT = "cut at its end, before anything else"
+
+
 class Column(NamedTuple):
-    """A column; `share` > 0: it takes that part of what the others leave, and is cut in the middle."""
+    """A column of a table."""
 
     title: str
     right: bool = False
-    share: int = 0
+    fit: Fit = Fit.FIXED
 
 
 def table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> Iterator[str]:
@@ -171,40 +180,52 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> Iterator[
 
 
 def _widths(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> list[int]:
-    from rich.cells import cell_len  # noqa: PLC0415  as above
-
-    widths = [max(map(cell_len, cells)) for cells in zip([column.title for column in columns], *rows, strict=True)]
-    if not is_terminal():
-        return widths
-    fixed = sum(size for size, column in zip(widths, columns, strict=True) if not column.share)
-    left = width() - fixed - 2 * (len(columns) - 1)
-    return _shared(columns, widths, max(left, 20))
+    widths = [max(map(_cells, cells)) for cells in zip([column.title for column in columns], *rows, strict=True)]
+    return _narrowed(columns, widths) if is_terminal() else widths
 
 
-def _shared(columns: Sequence[Column], widths: list[int], left: int) -> list[int]:
-    """What is left goes to the sharing columns by their shares; what one does not need, the next may have."""
-    shares = sum(column.share for column in columns)
-    spare = left
-    shared = list(widths)
-    order = sorted((at for at, column in enumerate(columns) if column.share), key=lambda at: widths[at])
-    for at in order:
-        fair = spare * columns[at].share // shares
-        shared[at] = min(widths[at], max(fair, 10))
-        spare, shares = spare - shared[at], shares - columns[at].share
-    for at in order:
-        more = min(spare, widths[at] - shared[at])
-        shared[at], spare = shared[at] + more, spare - more
-    return shared
+def _narrowed(columns: Sequence[Column], widths: list[int]) -> list[int]:
+    """What the fixed columns leave is for the whole ones first; the short ones have the rest, and never nothing."""
+    room = width() - 2 * (len(columns) - 1)
+    room -= sum(size for size, column in zip(widths, columns, strict=True) if column.fit is Fit.FIXED)
+    narrowed = list(widths)
+    kept = SHORT_CELLS_MIN * sum(column.fit is Fit.SHORT for column in columns)
+    for fit, cells_min in ((Fit.WHOLE, WHOLE_CELLS_MIN), (Fit.SHORT, SHORT_CELLS_MIN)):
+        for at, column in enumerate(columns):
+            if column.fit is fit:
+                spare = room - kept if fit is Fit.WHOLE else room
+                narrowed[at] = min(widths[at], max(spare, cells_min))
+                room -= narrowed[at]
+    return narrowed
 
 
 def _line(columns: Sequence[Column], widths: Sequence[int], row: Sequence[str], *, is_title: bool = False) -> str:
-    cells = []
+    cells, beyond = [], 0
     for at, (column, size, text) in enumerate(zip(columns, widths, row, strict=True)):
-        shown = cut(text, size, in_the_middle=column.share > 1) if is_terminal() else text
+        shown = _fitted(column.fit, text, size - beyond) if is_terminal() else text
         is_last = at == len(columns) - 1
         padded = shown if is_last and not column.right else _padded(shown, size, right=column.right)
+        beyond += max(0, _cells(padded) - size)
         cells.append(padded if is_title else styled(padded))
     return "  ".join(cells)
+
+
+def _fitted(fit: Fit, text: str, cells: int) -> str:
+    match fit:
+        case Fit.FIXED:
+            return cut(text, cells)
+        case Fit.WHOLE:
+            return text if _cells(text) <= width() else cut(text, cells, in_the_middle=True)
+        case Fit.SHORT:
+            return cut(text, max(cells, SHORT_CELLS_MIN))
+        case _:
+            assert_never(fit)
+
+
+def _cells(text: str) -> int:
+    from rich.cells import cell_len  # noqa: PLC0415  as above
+
+    return cell_len(text)
 
 
 def pairs(rows: Sequence[tuple[str, str]], indent: int = 2) -> list[str]:

@@ -2,38 +2,69 @@
 
 import gc
 import os
+import resource
 import signal
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import BinaryIO
 
 from gossamer.adapters.files.segments import SegmentKind, SegmentPlan, SegmentReader, SegmentWriter
-from gossamer.adapters.processes.frames import WorkerPlan, decode_jobs, decode_plan, read_frame, write_frame
+from gossamer.adapters.processes.frames import (
+    Ending,
+    FrameTooLarge,
+    WorkerPlan,
+    decode_jobs,
+    decode_plan,
+    read_frame,
+    write_frame,
+)
 from gossamer.adapters.system.clock import SystemClock
 from gossamer.adapters.system.random import fresh_random
 from gossamer.config import resolve
 from gossamer.core.page import ParseOptions, TextKind
 from gossamer.core.warc import warcinfo_record
+from gossamer.ports.segments import DiskFull
 from gossamer.stages.parse_capture import CaptureParser, ParseRules
 
 
-def main() -> None:
-    """Serve batches. Ends quietly when the owner goes, whatever way it went."""
+def main() -> int:
+    """Serve batches; the exit status is 0 when the owner went, whatever way it went, or one of `Ending`."""
     for number in (signal.SIGINT, signal.SIGTERM):  # a terminal's Ctrl-C reaches us too; the owner closes the pipe
         signal.signal(number, signal.SIG_IGN)
     pipe, results = sys.stdin.buffer, os.dup(1)
     os.dup2(2, 1)  # nothing that a library prints may get between the frames
+    try:
+        _serve(pipe, results)
+    except BrokenPipeError:
+        return 0
+    except MemoryError:
+        return Ending.OUT_OF_MEMORY
+    except FrameTooLarge:
+        return Ending.FRAME_TOO_LARGE
+    except DiskFull:
+        return Ending.NO_ROOM
+    return 0
+
+
+def _serve(pipe: BinaryIO, results: int) -> None:
     first = read_frame(pipe)
     if first is None:
         return
-    parser = parser_of(decode_plan(first))
+    plan = decode_plan(first)
+    limit_memory(plan.memory_bytes_max)
+    parser = parser_of(plan)
     gc.freeze()
     gc.set_threshold(50_000)  # a page makes thousands of tuples and no cycles
     while (frame := read_frame(pipe)) is not None:
-        try:
-            write_frame(results, [parser.parse(job) for job in decode_jobs(frame)])
-        except BrokenPipeError:
-            return
+        write_frame(results, [parser.parse(job) for job in decode_jobs(frame)])
+
+
+def limit_memory(bytes_max: int) -> None:
+    """No more address space than that for this process, or than it was given: what asks for more gets MemoryError."""
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    soft = bytes_max if hard == resource.RLIM_INFINITY else min(bytes_max, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 def parser_of(plan: WorkerPlan) -> CaptureParser:
@@ -55,4 +86,4 @@ def parser_of(plan: WorkerPlan) -> CaptureParser:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -7,7 +7,15 @@ from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from gossamer.adapters.processes.frames import HEADER, WorkerPlan, decode_results, frame
+from gossamer.adapters.processes.frames import (
+    HEADER,
+    Ending,
+    FrameTooLarge,
+    WorkerPlan,
+    body_length,
+    decode_results,
+    frame,
+)
 from gossamer.core.messages import Parsed, ParseJob
 from gossamer.ports.parsing import ParserDied
 
@@ -16,6 +24,11 @@ JOB_TIMEOUT_S = 30.0
 CLOSE_TIMEOUT_S = 5.0
 MEMORY = {"MALLOC_TRIM_THRESHOLD_": "67108864", "MALLOC_MMAP_THRESHOLD_": "67108864", "MALLOC_TOP_PAD_": "4194304"}
 """A tree a page: without these glibc gives its memory back after each page and faults it in again (0.5 ms a page)."""
+ENDINGS: dict[int, str] = {
+    Ending.OUT_OF_MEMORY: "ran out of memory",
+    Ending.FRAME_TOO_LARGE: "found too much",
+    Ending.NO_ROOM: "found no room on the disk",
+}
 
 
 class ParserProcess:
@@ -50,8 +63,10 @@ class ParserProcess:
                     return decode_results(await _read(process))
             except TimeoutError:
                 raise ParserDied(await self._end(process, "took too long")) from None
+            except FrameTooLarge:
+                raise ParserDied(await self._end(process, "sent too much")) from None
             except (asyncio.IncompleteReadError, ConnectionError):
-                raise ParserDied(await self._end(process, "died")) from None
+                raise ParserDied(await self._died(process)) from None
 
     async def close(self) -> None:
         """See `ports.parsing.Parser`."""
@@ -65,14 +80,23 @@ class ParserProcess:
         except TimeoutError:
             await self._end(process, "did not end")
 
+    async def _died(self, process: Process) -> str:
+        """The pipe closed: it is ending by itself, and its status says why."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CLOSE_TIMEOUT_S):
+                await process.wait()
+        await self._end(process, "died")
+        code = process.returncode or 0
+        return f"parser died (signal {-code})" if code < 0 else f"parser {ENDINGS.get(code, 'died')}"
+
     async def _end(self, process: Process, what: str) -> str:
-        """Make sure that it is gone, and say how."""
+        """Make sure that it is gone, and say why."""
         if self._process is process:
             self._process = None
         with suppress(ProcessLookupError):
             process.kill()
-        code = await process.wait()
-        return f"parser {what}" + (f" (signal {-code})" if code < 0 and what == "died" else "")
+        await process.wait()
+        return f"parser {what}"
 
 
 def _stdin(process: Process) -> asyncio.StreamWriter:
@@ -83,4 +107,4 @@ def _stdin(process: Process) -> asyncio.StreamWriter:
 async def _read(process: Process) -> bytes:
     assert process.stdout is not None
     header = await process.stdout.readexactly(HEADER.size)
-    return await process.stdout.readexactly(HEADER.unpack(header)[0])
+    return await process.stdout.readexactly(body_length(header))

@@ -254,7 +254,6 @@ def _author(crawl: CrawlRow, config: CrawlConfig, clock: SystemClock) -> Author:
     facts = RunFacts(
         started_at=datetime.fromtimestamp(clock.now(), UTC),
         started_monotonic_s=clock.monotonic(),
-        agent=config.user_agent,
         robots_unreachable=UnreachableMode(config.robots_unreachable),
         robots_off=tuple(sorted(config.robots)),
     )

@@ -53,7 +53,6 @@ class FetchRules:
     addresses: AddressRules
     routes: ConnectMap
     sitemaps: bool
-    agent: str
 
 
 @dataclass(slots=True)

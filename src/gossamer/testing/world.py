@@ -273,7 +273,6 @@ def _fetch_rules(config: CrawlConfig) -> FetchRules:
         addresses=config.address_rules,
         routes=config.connect_map,
         sitemaps=config.sitemaps,
-        agent=config.user_agent,
     )
 
 

@@ -5,6 +5,8 @@ import os
 from collections.abc import Collection
 from pathlib import Path
 
+from gossamer.adapters.files.durable import translated
+
 
 class LocalSegmentSync:
     """See `ports.segments.SegmentSync`. Texts and raw segments are told apart by their names."""
@@ -24,5 +26,7 @@ class LocalSegmentSync:
             fd = os.open(directory / name, os.O_RDONLY | os.O_CLOEXEC)
             try:
                 os.fdatasync(fd)
+            except OSError as error:
+                raise translated(error, directory / name) from error
             finally:
                 os.close(fd)

@@ -21,7 +21,7 @@ from rocksdict import (
 from gossamer.ports.partition_store import Batch, Family, StoreCorrupt, StoreFull, StoreLocked
 
 BLOCK_CACHE_BYTES = 32 * 2**20
-"""One block cache for all families (DESIGN section 1, promise 3)."""
+"""One block cache for all families: memory does not grow with the age of a crawl (docs/architecture.md)."""
 WRITE_BUFFER_BYTES = 64 * 2**20
 """Memory of all memtables together; the oldest is flushed when it is reached."""
 WAL_BYTES_MAX = 128 * 2**20
@@ -115,6 +115,9 @@ class RocksPartitionStore:
         """See `ports.partition_store.PartitionStore`."""
         for family in self._families.values():
             family.close()
+        # Each handle keeps the database, and with it the lock of its directory.
+        self._families.clear()
+        self._handles.clear()
         self._db.close()
 
 
@@ -168,7 +171,7 @@ def _family_options(family: Family, cache: Cache) -> Options:
     if family in (Family.SEEN, Family.URLS, Family.PAGES):
         table.set_bloom_filter(10, block_based=False)
     if family is Family.SEEN:
-        # Nine of ten links are known, so the Bloom filter does not help: the block's hash index does (DESIGN 5).
+        # Nine of ten links are known, so the Bloom filter does not help: the block's hash index does.
         table.set_data_block_index_type(DataBlockIndexType.binary_and_hash())
         table.set_data_block_hash_ratio(0.75)
         options.set_compression_type(DBCompressionType.none())

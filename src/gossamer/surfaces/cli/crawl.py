@@ -64,6 +64,7 @@ def crawl(seeds: tuple[str, ...], data: Path, config: Path | None, new: bool, **
 
 async def _crawl(order: Order, installation: Installation) -> int:
     goes_on = installation.crawls and not order.new
+    was_orderly = all(row.clean for row in installation.crawls)
     config = order.config(json.loads(installation.crawls[-1].options) if goes_on else None)
     options = as_plain(config)
     opening = open_crawl(installation.crawls, order.seeds, options, new=order.new, now=wall_time())
@@ -74,7 +75,8 @@ async def _crawl(order: Order, installation: Installation) -> int:
             await _check_names(open_, order, config)
         _say_opening(opening, order)
         installation.directory.resolved_config.write_text(tomli_w.dumps(options), encoding="utf-8")
-        await _admit_seeds(open_, opening, config.delay_s)
+        # After a kill nobody knows when hosts were contacted last, whichever crawl it was.
+        await _admit_seeds(open_, rest_s=0.0 if was_orderly else config.delay_s)
         return await _run(open_, order, installation)
 
 
@@ -104,11 +106,10 @@ async def _run(open_: OpenCrawl, order: Order, installation: Installation) -> in
     return 0 if crawl.counters.fetched else 1
 
 
-async def _admit_seeds(open_: OpenCrawl, opening: Opening, delay_s: float) -> None:
+async def _admit_seeds(open_: OpenCrawl, *, rest_s: float) -> None:
     """Seeds are URLs like any other, through scope and traps; known ones change nothing."""
     stages, crawl = open_.stages, open_.crawl
-    rest_until = 0.0 if crawl.clean or opening.is_new else open_.clock.monotonic() + delay_s
-    stages.frontier.load(rest_until=rest_until)
+    stages.frontier.load(rest_until=open_.clock.monotonic() + rest_s if rest_s else 0.0)
     crawl.clean = False
     crawl.status = "paused" if crawl.status == "paused" else "running"
     open_.runner.is_paused = crawl.status == "paused"

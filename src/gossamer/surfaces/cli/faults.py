@@ -1,4 +1,4 @@
-"""What goes wrong with a data directory, as one sentence and the exit code of INTERFACES; mapped here only."""
+"""What goes wrong with a data directory, as one sentence and its exit code (docs/commands.md); mapped here only."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ import click
 
 from gossamer.adapters.system.lock import DirectoryInUse
 from gossamer.bootstrap import NoRoom
-from gossamer.ports.partition_store import StoreCorrupt, StoreLocked
+from gossamer.ports.partition_store import StoreCorrupt, StoreFull, StoreLocked
 from gossamer.reading import NothingThere
 
 
@@ -30,9 +30,11 @@ def named_faults(data: Path) -> Iterator[None]:
         ) from busy
     except NothingThere as nothing:
         raise click.UsageError(str(nothing)) from nothing
-    except (NoRoom, StoreCorrupt, StoreLocked) as failed:
+    except (NoRoom, StoreCorrupt, StoreFull, StoreLocked) as failed:
         raise MachineFailed(str(failed)) from failed
     except OSError as failed:
+        if not data.is_dir():
+            raise MachineFailed(f"{data} cannot be made: {failed.strerror or failed}") from failed
         raise MachineFailed(f"{failed.filename or data}: {failed.strerror or failed}") from failed
 
 
@@ -42,7 +44,7 @@ def _one_of_group() -> Iterator[None]:
     try:
         yield
     except ExceptionGroup as group:
-        known = group.subgroup((NoRoom, StoreCorrupt, StoreLocked, OSError))
+        known = group.subgroup((NoRoom, StoreCorrupt, StoreFull, StoreLocked, OSError))
         if known is None:
             raise
         fault: Exception = known

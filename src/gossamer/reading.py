@@ -1,8 +1,9 @@
 """The composition root of looking: a data directory opened to read. Nothing of the crawler is here: it starts fast."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from gossamer.adapters.files.data_directory import DataDirectory
@@ -10,6 +11,9 @@ from gossamer.adapters.files.segments import SegmentReader
 from gossamer.adapters.rocksdb.partition_store import RocksPartitionStore
 from gossamer.core.rows import LAST, CrawlRow, load
 from gossamer.ports.partition_store import Family, PartitionStore
+
+NEIGHBOURS_MAX = 1_000
+NEIGHBOURS_SHOWN_MAX = 3
 
 
 class NothingThere(Exception):
@@ -29,8 +33,10 @@ class Reading:
         for row in reversed(self.crawls):
             if crawl_id in (None, row.crawl_id):
                 return row
-        known = ", ".join(row.crawl_id for row in self.crawls) or "none"
-        raise NothingThere(f"no crawl {crawl_id or ''} in {self.directory.root}; there is: {known}")
+        if not self.crawls:
+            raise NothingThere(_nothing_in(self.directory.root))
+        known = ", ".join(row.crawl_id for row in self.crawls)
+        raise NothingThere(f"no crawl {crawl_id} in {self.directory.root}; there is: {known}")
 
     def raw(self, crawl: CrawlRow) -> SegmentReader:
         """Reads WARC records of a crawl; close it after use."""
@@ -46,12 +52,25 @@ def open_reading(data: Path) -> Iterator[Reading]:
     """Open `data` for looking. Raises NothingThere, StoreCorrupt."""
     directory = DataDirectory(data.absolute())
     if not directory.has_state:
-        raise NothingThere(f"no crawl in {data}")
+        raise NothingThere(_nothing_in(data))
     partition = RocksPartitionStore(directory.state, read_only=True)
     try:
         yield Reading(directory, partition, crawls_in(partition))
     finally:
         partition.close()
+
+
+def _nothing_in(data: Path) -> str:
+    """With the data directories that lie in it or beside it, for those who look in the wrong place."""
+    places: list[Path] = []
+    for around in (data, data.parent):
+        with suppress(OSError):
+            near = sorted(islice(around.iterdir(), NEIGHBOURS_MAX))
+            places += [place for place in near if place != data and DataDirectory(place).has_state]
+    if not places:
+        return f"no crawl in {data}"
+    shown = ", ".join(map(str, places[:NEIGHBOURS_SHOWN_MAX]))
+    return f"no crawl in {data}; data of crawls is in {shown}: say --data {places[0]}"
 
 
 def crawls_in(partition: PartitionStore) -> tuple[CrawlRow, ...]:

@@ -103,12 +103,12 @@ def test_every_host_keeps_its_address_and_made_up_names_go_to_the_first() -> Non
         (["--first-address", "0.0.0.0"], "127.0.0.0/8"),
         (["--first-address", "10.0.0.1"], "127.0.0.0/8"),
         (["--addresses", "0"], "addresses"),
-        (["--hosts", "0"], "hosts"),
-        (["--pages", "-3"], "pages"),
+        (["--hosts", "0"], "--hosts"),
+        (["--pages", "-3"], "--pages must"),
         (["--profile", "rude"], "rude"),
         (["--port", "70000"], "70000"),
         (["--latency", "2", "1"], "latency"),
-        (["--dead", "0.8", "--stalling", "0.8"], "dead"),
+        (["--dead", "0.8", "--stalling", "0.8"], "--dead and --stalling"),
     ],
 )
 def test_a_wrong_option_is_a_usage_error_that_names_it(arguments: list[str], word: str) -> None:

@@ -1,5 +1,6 @@
 """`gossamer lab`: a local web of many host names for trying things; it never leaves the machine."""
 
+import re
 import sys
 
 import click
@@ -41,7 +42,7 @@ def lab(as_json: bool, access_log: str | None, latency: tuple[float, float], **c
     try:
         options = _options(access_log, latency, chosen)
     except (ValueError, msgspec.ValidationError) as error:
-        raise click.UsageError(str(error)) from error
+        raise click.UsageError(_in_options(str(error))) from error
     try:
         run_lab(options, _announce_json if as_json else _announce)
     except OSError as error:
@@ -61,6 +62,24 @@ def _options(access_log: str | None, latency: tuple[float, float], chosen: dict[
     }
     place = {name: chosen[name] for name in ("addresses", "first_address", "port")}
     return msgspec.convert({"config": config, "access_log": access_log, **place}, LabOptions)
+
+
+_OPTION_OF = {
+    "hosts": "--hosts",
+    "pages_per_host": "--pages",
+    "latency": "--latency",
+    "dead_share": "--dead",
+    "stalling_share": "--stalling",
+    "addresses": "--addresses",
+}
+
+
+def _in_options(fault: str) -> str:
+    """What is wrong with the settings of a lab, in the words of its options; one fault a line."""
+    faults = fault.partition(" - at `$")[0].split("; ")
+    if not any(" must be " in part for part in faults):
+        return fault.partition(" - at `$")[0]
+    return "\n".join(re.sub("[a-z_]+", lambda word: _OPTION_OF.get(word[0], word[0]), part) for part in faults)
 
 
 class MachineFailed(click.ClickException):

@@ -207,7 +207,6 @@ def _fetch_rules(config: CrawlConfig) -> FetchRules:
         addresses=config.address_rules,
         routes=config.connect_map,
         sitemaps=config.sitemaps,
-        agent=config.user_agent,
     )
 
 
@@ -254,6 +253,7 @@ def _author(crawl: CrawlRow, config: CrawlConfig, clock: SystemClock) -> Author:
     facts = RunFacts(
         started_at=datetime.fromtimestamp(clock.now(), UTC),
         started_monotonic_s=clock.monotonic(),
+        agent=config.user_agent,
         robots_unreachable=UnreachableMode(config.robots_unreachable),
         robots_off=tuple(sorted(config.robots)),
     )

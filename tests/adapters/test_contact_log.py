@@ -1,17 +1,15 @@
 """Every contact is on record before it is made, and the record can be read after any kill."""
 
 import json
-import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.adapters.full_disk import no_file_beyond
 
 from gossamer.adapters.files.contact_log import (
     Author,
@@ -251,7 +249,7 @@ KILLED = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from test_contact_log import AUTHOR, contact
+from tests.adapters.test_contact_log import AUTHOR, contact
 from gossamer.adapters.files.contact_log import ContactLog
 log = ContactLog(Path(sys.argv[2]), AUTHOR)
 while True:
@@ -261,9 +259,9 @@ while True:
 
 @pytest.mark.slow
 def test_a_kill_right_after_begin_loses_no_contact(tmp_path: Path) -> None:
-    here = str(Path(__file__).parent)
+    root = str(Path(__file__).parents[2])
     with subprocess.Popen(
-        [sys.executable, "-c", KILLED, here, str(tmp_path)], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", KILLED, root, str(tmp_path)], stdout=subprocess.PIPE, text=True
     ) as child:
         assert child.stdout is not None
         for _ in range(50):
@@ -273,17 +271,6 @@ def test_a_kill_right_after_begin_loses_no_contact(tmp_path: Path) -> None:
     written = [record.id for record in read_contacts(tmp_path)]
     assert len(written) >= max(begun, default=50)
     assert written == [f"1-{number}" for number in range(1, len(written) + 1)]
-
-
-@contextmanager
-def no_file_beyond(size_bytes: int) -> Iterator[None]:
-    """A full disk, as far as one process can make one: writes become short, then fail."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size_bytes, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def test_a_full_disk_refuses_the_contact_and_tears_no_line(tmp_path: Path) -> None:

@@ -3,18 +3,16 @@
 import gzip
 import os
 import random
-import resource
 import signal
 import subprocess
 import sys
 from argparse import Namespace
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fastwarc.warc import ArchiveIterator as FastIterator
+from tests.adapters.full_disk import no_file_beyond
 from warcio.archiveiterator import ArchiveIterator as WarcioIterator  # type: ignore[import-untyped]
 from warcio.checker import Checker  # type: ignore[import-untyped]
 
@@ -221,7 +219,7 @@ KILLED = """
 import os, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from test_segments import append, plan
+from tests.adapters.test_segments import append, plan
 from gossamer.adapters.files.segments import SegmentWriter
 writer = SegmentWriter(plan(Path(sys.argv[2])))
 for number in range(1, 6):
@@ -236,9 +234,9 @@ while True:
 @pytest.mark.slow
 @pytest.mark.parametrize("delay_s", [0.0, 0.03, 0.06, 0.1])
 def test_a_kill_in_the_middle_of_a_large_record_costs_only_that__h_warc_02(tmp_path: Path, delay_s: float) -> None:
-    here = str(Path(__file__).parent)
+    root = str(Path(__file__).parents[2])
     with subprocess.Popen(
-        [sys.executable, "-c", KILLED, here, str(tmp_path)], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", KILLED, root, str(tmp_path)], stdout=subprocess.PIPE, text=True
     ) as child:
         assert child.stdout is not None
         name, length = child.stdout.readline().split()
@@ -300,17 +298,6 @@ def test_an_orphans_name_is_not_given_again(tmp_path: Path) -> None:
 
 
 # Full disks
-
-
-@contextmanager
-def no_file_beyond(size_bytes: int) -> Iterator[None]:
-    """A full disk, as far as one process can make one: writes become short, then fail."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size_bytes, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def test_a_full_disk_leaves_no_partial_record_and_the_same_append_works_later(tmp_path: Path) -> None:

@@ -148,7 +148,7 @@ def _network(raw: Any) -> Any:
 
 
 def _readable_file(raw: Any) -> str:
-    with open(str(raw), "rb") as file:  # noqa: PTH123  an unreadable file is a ValueError's OSError sibling below
+    with Path(str(raw)).open("rb") as file:  # OSError is a fault of the value, as ValueError is
         file.read(1)
     return str(raw)
 

@@ -1,4 +1,4 @@
-"""The names in the log are those of INTERFACES: camelCase, with the unit as a word."""
+"""The names in the log are those of docs/politeness.md: camelCase, with the unit as a word."""
 
 import msgspec
 

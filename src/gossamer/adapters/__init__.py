@@ -1,7 +1,7 @@
-"""The engines behind the ports. Only `bootstrap` constructs them, and no stage knows one.
+"""The engines behind the ports. `bootstrap`, `reading`, `parser_process` and commands without a crawl construct them.
 
-An adapter translates once: from the words and exceptions of its library to those of its port. Each passes the contract
-suite of its port on the real engine. One package for each engine:
+No stage knows one. An adapter translates once: from the words and exceptions of its library to those of its port. Both
+partition stores pass one suite, `tests/contracts`; the others are tested on their real engines. One package for each:
 
 - `http`: an HTTP/1.1 client that keeps every octet, repeats nothing and follows nothing.
 - `dns`: names through c-ares, with deadlines and a memory that ends.

@@ -20,7 +20,7 @@ class RetryRules:
 def retry_at(attempts: int, now: float, u: float, rules: RetryRules) -> float | None:
     """When a URL that has failed `attempts` times (the failure at `now` included) is due; None: a dead letter.
 
-    now + base × 2^(attempts−1) × U(1, 1.1), `u` in [0, 1) being the draw. DESIGN 6.
+    now + base × 2^(attempts−1) × U(1, 1.1), `u` in [0, 1) being the draw (docs/politeness.md).
     """
     if attempts >= rules.attempts_max:
         return None

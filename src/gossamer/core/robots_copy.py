@@ -1,6 +1,7 @@
 """The life of one origin's copy of robots.txt: how long it holds and what is allowed when it can't be had.
 
-What the rules say is in `robots`; who fetches and stores the body is a stage. RFC 9309 2.3.1 and 2.4, DESIGN 8.
+What the rules say is in `robots`; who fetches and stores the body is a stage. RFC 9309 2.3.1 and 2.4;
+docs/politeness.md.
 """
 
 from dataclasses import dataclass, replace
@@ -189,7 +190,7 @@ def _is_valid(copy: RobotsCopy, now: float) -> bool:
 
 
 def _during_outage(copy: RobotsCopy, now: float, mode: UnreachableMode) -> Permission:
-    """DESIGN 8. A 4xx answer is an answer for its 24 hours, but no copy that serves for the time after."""
+    """The table in docs/politeness.md. A 4xx answer holds for its 24 hours, but is no copy that serves afterwards."""
     outage_s = now - (now if copy.failing_since is None else copy.failing_since)
     has_copy = copy.last_good_at is not None
     match mode:

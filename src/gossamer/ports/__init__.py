@@ -1,8 +1,9 @@
 """What the stages need of the world, as small protocols, each with its promises: ordering, durability, what may fail.
 
-A port exists only where there are two real implementations: an engine, and one in memory or in a simulated world. An
-adapter is done when the contract suite of its port passes on it. Errors of libraries never pass a port: what the web
-does comes back as a value, what the machine does is raised as an exception that is named here. In reading order:
+A port exists only where there are two real implementations: an engine, and one in memory or in a simulated world. The
+promises of the partition store are a suite that both pass (`tests/contracts`); those of the others are tested on each
+adapter. Errors of libraries never pass a port: what the web does comes back as a value, what the machine does is raised
+as an exception that is named here. In reading order:
 
 - `clock`: wall and monotonic time, and waiting for a moment.
 - `dns` and `web`: a name to addresses, a request to an answer. Neither repeats or follows anything by itself.

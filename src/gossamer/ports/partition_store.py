@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class Family(StrEnum):
-    """Column families (DESIGN 5). Layout of keys and values: `core.rows`."""
+    """Column families; what each is for: docs/architecture.md. Layout of keys and values: `core.rows`."""
 
     SEEN = "seen"
     URLS = "urls"

@@ -1,4 +1,4 @@
-"""Where everything lies in a data directory (INTERFACES, "On disk")."""
+"""Where everything lies in a data directory (docs/files.md)."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -44,6 +44,8 @@ def main() -> int:
         return Ending.FRAME_TOO_LARGE
     except DiskFull:
         return Ending.NO_ROOM
+    except OSError:
+        return Ending.DISK_FAILED
     return 0
 
 

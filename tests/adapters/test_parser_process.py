@@ -24,11 +24,12 @@ from gossamer.adapters.processes.frames import (
 )
 from gossamer.adapters.processes.parser import ParserProcess
 from gossamer.config import as_plain, resolve
-from gossamer.core.messages import ParseJob
+from gossamer.core.messages import Parsed, ParseJob
 from gossamer.core.rows import CaptureRow, Kind
 from gossamer.core.url import Url, link_keys
 from gossamer.core.warc import CapturedExchange, exchange_records, warcinfo_record
 from gossamer.ports.parsing import ParserDied
+from gossamer.stages.parse_capture import RECORD_DAMAGED, RECORD_UNREADABLE
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\n\r\n"
 TEA = b"<title>Tea</title><p>Green tea"
@@ -78,7 +79,7 @@ class Bench:
         for job in jobs:
             try:
                 (page,) = await self.parser.parse([job])
-                told.append(page.page.title)
+                told.append(page.page.title if isinstance(page, Parsed) else page.fault)
             except ParserDied as died:
                 told.append(str(died))
         await self.parser.close()
@@ -159,6 +160,35 @@ def test_a_page_that_bloats_the_parser_costs_one_process(tmp_path: Path) -> None
         return await bench.each([bench.job(1, TEA), bench.job(2, HUGE), bench.job(3, TEA)])
 
     assert asyncio.run(scenario()) == ["Tea", "parser ran out of memory", "Tea"]
+
+
+@pytest.mark.slow
+def test_a_record_that_cannot_be_read_costs_no_process(tmp_path: Path) -> None:
+    async def scenario() -> tuple[bool, list[str]]:
+        bench = Bench(tmp_path)
+        jobs = [bench.job(number, TEA) for number in range(3)]
+        key = jobs[1].capture.raw_key
+        path = tmp_path / "raw" / key.segment
+        octets = bytearray(path.read_bytes())
+        octets[key.offset + 12] ^= 0xFF
+        path.write_bytes(octets[: jobs[2].capture.raw_key.offset + 5])
+        process = await bench.parser.start()
+        told = [page.page.title if isinstance(page, Parsed) else page.fault for page in await bench.parser.parse(jobs)]
+        is_alive = process.returncode is None
+        await bench.parser.close()
+        return is_alive, told
+
+    assert asyncio.run(scenario()) == (True, ["Tea", RECORD_DAMAGED, RECORD_UNREADABLE])
+
+
+@pytest.mark.slow
+def test_a_parser_that_cannot_write_says_so(tmp_path: Path) -> None:
+    async def scenario() -> list[str]:
+        bench = Bench(tmp_path)
+        (tmp_path / "text").write_text("in the way")
+        return await bench.each([bench.job(1, TEA)])
+
+    assert asyncio.run(scenario()) == ["parser could not write its text"]
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.core.messages import Found, Parsed, ParseJob
+from gossamer.core.messages import Found, Parsed, ParseJob, Unparsed
 from gossamer.core.rows import CaptureKey, CaptureRow, Kind, PageRow
 
 KEYS = st.builds(CaptureKey, st.text(max_size=20), st.integers(0, 2**40), st.integers(0, 2**30))
@@ -31,3 +31,9 @@ def test_a_job(sequence: int, capture: CaptureRow) -> None:
 def test_a_result(pages: Found, sitemaps: Found, refused: dict[str, int], outlinks: bytes) -> None:
     parsed = Parsed(7, b"k" * 16, 3, Kind.SITEMAP, PAGE, pages, sitemaps, outlinks, refused, 99)
     assert msgspec.msgpack.decode(msgspec.msgpack.encode(parsed), type=Parsed) == parsed
+
+
+def test_results_of_both_sorts_in_one_message() -> None:
+    parsed = Parsed(7, b"k" * 16, 3, Kind.PAGE, PAGE, Found(), Found(), b"", {})
+    results: list[Parsed | Unparsed] = [parsed, Unparsed(8, "damaged")]
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(results), type=list[Parsed | Unparsed]) == results

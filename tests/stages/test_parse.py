@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 import gossamer.stages.parse as module
-from gossamer.core.rows import State
+from gossamer.core.rows import CaptureRow, State, load
+from gossamer.ports.partition_store import Family
 from gossamer.stages.parse import BATCH_MAX, PENDING_MAX, WINDOW_MAX
+from gossamer.stages.parse_capture import RECORD_DAMAGED
 from gossamer.stages.runner import End
 from gossamer.testing.accounts import assert_accounts
 from gossamer.testing.sim_contacts import PLENTY_BYTES
@@ -22,6 +24,10 @@ def world_of(*seeds: str, **options: Any) -> World:
     world = World(*seeds, **(settings | options))
     world.web.elsewhere = any_page
     return world
+
+
+def captures(world: World) -> list[CaptureRow]:
+    return [load(CaptureRow, stored) for _, stored in world.partition.scan(Family.CAPTURES, b"", b"\xff" * 16)]
 
 
 def hosts(count: int) -> list[str]:
@@ -130,6 +136,26 @@ def test_any_pages_that_kill_parsers_are_found_out_and_no_others(seed: int) -> N
     assert {url for url, row in world.rows.items() if row.state is State.DEAD} == world.parsing.poison
     assert len(world.fetched()) == 60 - 7
     assert world.life.stages.parse.pending == 0
+    assert_accounts(world)
+
+
+def test_records_that_are_lost_are_dead_letters_and_cost_no_parser() -> None:
+    world = world_of(*(f"{A}{n}" for n in range(6)), delay_s=1)
+    world.parsing.job_s = 100
+    assert world.crawl(kill_at=4.5) is None
+    lost = captures(world)[:2]
+
+    def flip() -> None:
+        for row in lost:
+            world.raw.files[row.raw_key.segment][row.raw_key.offset + 12] ^= 0xFF
+
+    flip()
+    world.parsing.job_s = 0
+    assert world.crawl() is End.COMPLETED
+    assert {row.url for row in world.rows.values() if row.state is State.DEAD} == {row.url for row in lost}
+    assert {world.rows[row.url].reason for row in lost} == {RECORD_DAMAGED}
+    assert (world.parsing.deaths, len(world.fetched())) == (0, 4)
+    flip()
     assert_accounts(world)
 
 

@@ -9,12 +9,12 @@ import msgspec
 import pytest
 
 from gossamer.config import resolve
-from gossamer.core.messages import Parsed, ParseJob
+from gossamer.core.messages import Parsed, ParseJob, Unparsed
 from gossamer.core.page import ParseOptions, TextKind
 from gossamer.core.rows import CaptureKey, CaptureRow, Kind, load_links
 from gossamer.core.url import Url, link_keys
-from gossamer.core.warc import CapturedExchange, RecordDamaged, exchange_records, read_record
-from gossamer.stages.parse_capture import CaptureParser, ParseRules
+from gossamer.core.warc import CapturedExchange, exchange_records, read_record
+from gossamer.stages.parse_capture import RECORD_DAMAGED, RECORD_UNREADABLE, CaptureParser, ParseRules
 from gossamer.testing.sim_segments import SimSegments
 
 HOME = "http://a.test/"
@@ -66,7 +66,12 @@ class Bench:
         return ParseJob(7, CaptureRow(link_keys([Url(url)])[0], url, kind, 2, key, 5.0))
 
     def parse(self, body: bytes, *fields: tuple[str, str], kind: Kind = Kind.PAGE) -> Parsed:
-        return self.parser.parse(self.job(body, fields or (HTML,), kind))
+        return self.result(self.job(body, fields or (HTML,), kind))
+
+    def result(self, job: ParseJob) -> Parsed:
+        parsed = self.parser.parse(job)
+        assert isinstance(parsed, Parsed)
+        return parsed
 
 
 def verdicts(parsed: Parsed) -> dict[str, str]:
@@ -97,7 +102,7 @@ def test_a_page_gives_its_facts_its_text_and_its_links() -> None:
 def test_the_text_is_a_record_that_refers_to_the_response() -> None:
     bench = Bench()
     job = bench.job(b"<p>Green tea")
-    parsed = bench.parser.parse(job)
+    parsed = bench.result(job)
     key = parsed.page.text_key
     assert key is not None
     assert parsed.text_segment_length == key.offset + key.length == len(bench.texts.files[key.segment])
@@ -228,16 +233,14 @@ def test_what_is_no_sitemap_is_told() -> None:
     assert (parsed.page.fault, parsed.pages.urls) == ("not-a-sitemap", [])
 
 
-def test_a_record_that_is_gone_or_damaged_is_our_fault_and_raised() -> None:
+def test_a_record_that_is_gone_or_damaged_is_a_named_fault_of_its_capture() -> None:
     bench = Bench()
     job = bench.job(b"<p>x")
     gone = msgspec.structs.replace(job.capture, raw_key=CaptureKey("nowhere", 0, 10))
-    with pytest.raises(OSError, match="not there"):
-        bench.parser.parse(ParseJob(1, gone))
+    assert bench.parser.parse(ParseJob(1, gone)) == Unparsed(1, RECORD_UNREADABLE)
     key = job.capture.raw_key
     bench.raw.files[key.segment][key.offset + 12] ^= 0xFF
-    with pytest.raises(RecordDamaged):
-        bench.parser.parse(job)
+    assert bench.parser.parse(job) == Unparsed(job.sequence, RECORD_DAMAGED)
 
 
 @pytest.mark.parametrize("seed", range(20))

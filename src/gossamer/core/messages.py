@@ -19,7 +19,14 @@ class Found(msgspec.Struct, array_like=True):
     keys: bytes = b""
 
 
-class Parsed(msgspec.Struct, array_like=True):
+class Unparsed(msgspec.Struct, array_like=True, tag=True, frozen=True):
+    """A capture that can't be parsed, because its own record can't be read. `fault` is a fixed name."""
+
+    sequence: int
+    fault: str
+
+
+class Parsed(msgspec.Struct, array_like=True, tag=True):
     """What a parser made of one capture.
 
     `outlinks` is the packed list of OutlinkRow; `sitemaps` are what a sitemap index names; `refused` counts links that

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from gossamer.core.messages import Parsed, ParseJob
+from gossamer.core.messages import Parsed, ParseJob, Unparsed
 
 
 class ParserDied(Exception):
@@ -13,8 +13,8 @@ class ParserDied(Exception):
 class Parser(Protocol):
     """One parser, crash-isolated from its caller."""
 
-    async def parse(self, jobs: Sequence[ParseJob]) -> list[Parsed]:
-        """Results in the order of `jobs`; texts are appended (not synced) before it returns. Raises ParserDied.
+    async def parse(self, jobs: Sequence[ParseJob]) -> list[Parsed | Unparsed]:
+        """Results in the order of `jobs`, one for each; texts are appended (not synced) before. Raises ParserDied.
 
         At most two calls are under way at once, so that the parser never waits for work. After ParserDied the next
         call starts afresh.

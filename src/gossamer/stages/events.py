@@ -41,7 +41,7 @@ class HostChanged:
 
 @dataclass(slots=True)
 class ParseFailed:
-    """A parser died or overran on this capture alone, for the second time."""
+    """A parser died or overran on this capture alone, for the second time; or its stored record can't be read."""
 
     job: ParseJob
     fault: str

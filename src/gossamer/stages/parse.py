@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-from gossamer.core.messages import ParseJob
+from gossamer.core.messages import Parsed, ParseJob, Unparsed
 from gossamer.core.rows import CaptureRow, capture_key, load, split_capture_key
 from gossamer.ports.parsing import Parser, ParserDied
 from gossamer.ports.partition_store import Family, PartitionStore
@@ -131,8 +131,8 @@ class Parse:
                 for job in jobs:
                     await self._parse_alone(lane.parser, job)
             return
-        for page in parsed:
-            self._store.submit(page)
+        for job, page in zip(jobs, parsed, strict=True):
+            self._store.submit(_event(job, page))
         self.pending -= len(parsed)
 
     async def _parse_alone(self, parser: Parser, job: ParseJob) -> None:
@@ -146,7 +146,7 @@ class Parse:
                     break
                 await self._store.wait_for_room()
             else:
-                self._store.submit(parsed[0])
+                self._store.submit(_event(job, parsed[0]))
                 break
         self.pending -= 1
 
@@ -163,3 +163,7 @@ class Parse:
             self._last_read = split_capture_key(key)
             self._window.append(ParseJob(self._last_read, load(CaptureRow, stored)))
         self._is_all_read = True
+
+
+def _event(job: ParseJob, result: Parsed | Unparsed) -> Parsed | ParseFailed:
+    return result if isinstance(result, Parsed) else ParseFailed(job, result.fault)

@@ -8,13 +8,13 @@ from gossamer.core.admission import INSIDE, Admissibility
 from gossamer.core.decoding import DecodedBody, decode_body
 from gossamer.core.html import may_follow
 from gossamer.core.http_message import Fields, parse_head, payload_of, split_message
-from gossamer.core.messages import Found, Parsed, ParseJob
+from gossamer.core.messages import Found, Parsed, ParseJob, Unparsed
 from gossamer.core.page import Link, Page, ParseOptions, TextKind, outlinks, parse_page
 from gossamer.core.rows import CaptureKey, CaptureRow, Kind, OutlinkRow, PageRow, dump
 from gossamer.core.sitemap import SITEMAP_BYTES_MAX, Sitemap, SitemapKind, parse_sitemap
 from gossamer.core.traps import trap_of
 from gossamer.core.url import Url, link_keys
-from gossamer.core.warc import ExtractedText, StoredRecord, conversion_record, read_record
+from gossamer.core.warc import ExtractedText, RecordDamaged, StoredRecord, conversion_record, read_record
 from gossamer.ports.clock import Clock
 from gossamer.ports.segment_reading import SegmentReading
 from gossamer.ports.segments import Segments
@@ -22,6 +22,9 @@ from gossamer.ports.segments import Segments
 DECODED_BYTES_MAX = 20 * 2**20
 """Of a page's body, decoded; the raw record keeps all that came."""
 NOTHING = Found()
+RECORD_UNREADABLE = "stored record can't be read"
+RECORD_DAMAGED = "stored record is damaged"
+"""`gossamer verify` tells more of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +45,18 @@ class CaptureParser:
         self._clock = clock
         self._rng = rng
 
-    def parse(self, job: ParseJob) -> Parsed:
-        """What the capture holds. Raises OSError or RecordDamaged when our own record can't be read."""
+    def parse(self, job: ParseJob) -> Parsed | Unparsed:
+        """What the capture holds; Unparsed when our own record can't be read.
+
+        Raises DiskFull or OSError when its text can't be kept.
+        """
         capture = job.capture
-        record = read_record(self._raw.read(capture.raw_key))
+        try:
+            record = read_record(self._raw.read(capture.raw_key))
+        except OSError:
+            return Unparsed(job.sequence, RECORD_UNREADABLE)
+        except RecordDamaged:
+            return Unparsed(job.sequence, RECORD_DAMAGED)
         head, wire = split_message(record.block)
         _, fields = parse_head(head) or (0, ())
         if capture.kind is Kind.SITEMAP:

@@ -4,8 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from gossamer.core.messages import Parsed, ParseJob
-from gossamer.core.warc import RecordDamaged
+from gossamer.core.messages import Parsed, ParseJob, Unparsed
 from gossamer.ports.parsing import ParserDied
 from gossamer.ports.segments import DiskFull
 from gossamer.stages.parse_capture import CaptureParser
@@ -34,7 +33,7 @@ class SimParser:
         self._calls = 0
         self._life = 0
 
-    async def parse(self, jobs: Sequence[ParseJob]) -> list[Parsed]:
+    async def parse(self, jobs: Sequence[ParseJob]) -> list[Parsed | Unparsed]:
         """See `ports.parsing.Parser`."""
         assert self._calls < CALLS_MAX, "a third call at once"
         life = self._life
@@ -50,13 +49,13 @@ class SimParser:
     async def close(self) -> None:
         """Nothing to end."""
 
-    async def _parse(self, job: ParseJob) -> Parsed:
+    async def _parse(self, job: ParseJob) -> Parsed | Unparsed:
         await asyncio.sleep(self._script.job_s)
         if job.capture.url in self._script.poison:
             raise self._death()
         try:
             parsed = self._parser.parse(job)
-        except (OSError, RecordDamaged, DiskFull) as fault:
+        except (OSError, DiskFull) as fault:
             raise self._death() from fault
         self._script.parsed.append(job.capture.url)
         return parsed

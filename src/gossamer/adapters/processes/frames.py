@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from gossamer.core.messages import Parsed, ParseJob
+from gossamer.core.messages import Parsed, ParseJob, Unparsed
 
 HEADER = struct.Struct(">I")
 FRAME_BYTES_MAX = 2**28
@@ -21,7 +21,7 @@ A page that wants more costs one process, not the machine."""
 
 encode = msgspec.msgpack.Encoder().encode
 decode_jobs = msgspec.msgpack.Decoder(list[ParseJob]).decode
-decode_results = msgspec.msgpack.Decoder(list[Parsed]).decode
+decode_results = msgspec.msgpack.Decoder(list[Parsed | Unparsed]).decode
 
 
 class Ending(IntEnum):
@@ -30,6 +30,7 @@ class Ending(IntEnum):
     OUT_OF_MEMORY = 3
     FRAME_TOO_LARGE = 4
     NO_ROOM = 5
+    DISK_FAILED = 6
 
 
 class FrameTooLarge(Exception):

@@ -16,7 +16,7 @@ from gossamer.adapters.processes.frames import (
     decode_results,
     frame,
 )
-from gossamer.core.messages import Parsed, ParseJob
+from gossamer.core.messages import Parsed, ParseJob, Unparsed
 from gossamer.ports.parsing import ParserDied
 
 JOB_TIMEOUT_S = 30.0
@@ -28,6 +28,7 @@ ENDINGS: dict[int, str] = {
     Ending.OUT_OF_MEMORY: "ran out of memory",
     Ending.FRAME_TOO_LARGE: "found too much",
     Ending.NO_ROOM: "found no room on the disk",
+    Ending.DISK_FAILED: "could not write its text",
 }
 
 
@@ -53,7 +54,7 @@ class ParserProcess:
                 _stdin(self._process).write(frame(self._plan()))
             return self._process
 
-    async def parse(self, jobs: Sequence[ParseJob]) -> list[Parsed]:
+    async def parse(self, jobs: Sequence[ParseJob]) -> list[Parsed | Unparsed]:
         """See `ports.parsing.Parser`. Answers come in the order of the calls, so the lock is the queue."""
         process = await self.start()
         _stdin(process).write(frame(list(jobs)))

@@ -91,9 +91,10 @@ def _command(name: str) -> str:
     inner = click.Context(command, info_name=name, parent=context)
     usage = " ".join(command.collect_usage_pieces(inner))
     settings = {option.key for option in OPTIONS}
-    shown = [option for option in command.params if isinstance(option, click.Option) and option.name not in settings]
+    own = [option for option in command.params if isinstance(option, click.Option)]
+    is_crawl = settings <= {option.name for option in own}
+    shown = [option for option in own if not (is_crawl and option.name in settings)]
     rows = [(f"`{_spelling(option)}`", _help(option)) for option in shown]
-    is_crawl = len(shown) < sum(isinstance(option, click.Option) for option in command.params)
     parts = [f"## gossamer {name}", f"```text\ngossamer {name} {usage}\n```", inspect.cleandoc(command.help or "")]
     parts += [_table(("option", ""), rows)] if rows else []
     parts += ["And all settings of [configuration.md](configuration.md)."] if is_crawl else []

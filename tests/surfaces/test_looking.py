@@ -106,6 +106,16 @@ def test_status_of_a_crawl_by_its_id(data: Path) -> None:
         assert "there is: c1" in result.stderr
 
 
+def test_a_crawl_named_twice_is_a_usage_error(data: Path) -> None:
+    result = run(data, "status", "c1", "--crawl", "c1")
+    assert result.exit_code == 2
+    assert "both given" in result.stderr
+
+
+def test_octets_have_no_json(data: Path) -> None:
+    assert run(data, "raw", A, "--json").exit_code == 2
+
+
 def test_a_directory_without_a_crawl_is_one_sentence(tmp_path: Path) -> None:
     for name, arguments in (("status", ()), ("pages", ()), ("text", (A,)), ("verify", ()), ("why", (A,))):
         result = run(tmp_path, name, *arguments)

@@ -57,6 +57,11 @@ class RobotsRule(NamedTuple):
     pattern: str
     line: int
 
+    @property
+    def text(self) -> str:
+        """The line as answers and logs have it."""
+        return f"{'Allow' if self.is_allow else 'Disallow'}: {_text(self.pattern)}"[:RULE_TEXT_MAX]
+
 
 @dataclass(frozen=True, slots=True)
 class RobotsGroup:
@@ -132,17 +137,22 @@ class RobotsFile:
     problems: tuple[str, ...] = ()
 
     def rules_for(self, agent: str) -> RobotsRules:
-        """The rules for a product token or user-agent string, all groups naming it merged (RFC 9309 2.2.1).
+        """The rules for a product token or user-agent string, all groups naming it merged (RFC 9309 2.2.1)."""
+        token, named = self.named(agent)
+        delays = [seconds for group in named for above, seconds in group.delays if group.agents.index(token) < above]
+        return _compile((rule for group in named for rule in group.rules), max(delays, default=None))
+
+    def named(self, agent: str) -> tuple[str, tuple[RobotsGroup, ...]]:
+        """The groups that bind `agent`, and by which name.
 
         A line names an agent when the leading letters, '_' and '-' of both are equal without case ("ExampleBot/2.1"
         names examplebot; "examplebot-news" does not). Without such a group '*' applies, without that all is allowed.
         """
         token = _agent_token(agent)
-        named = [group for group in self.groups if token and token in group.agents]
-        if not named:
-            token, named = "*", [group for group in self.groups if "*" in group.agents]
-        delays = [seconds for group in named for above, seconds in group.delays if group.agents.index(token) < above]
-        return _compile((rule for group in named for rule in group.rules), max(delays, default=None))
+        named = tuple(group for group in self.groups if token and token in group.agents)
+        if named:
+            return token, named
+        return "*", tuple(group for group in self.groups if "*" in group.agents)
 
 
 def parse_robots(body: bytes) -> RobotsFile:
@@ -305,8 +315,7 @@ def _compile(rules: Iterable[RobotsRule], crawl_delay_s: float | None) -> Robots
     wildcards: list[Wildcard] = []
     octets_left = WILDCARD_OCTETS_MAX
     for rule in rules:
-        text = f"{'Allow' if rule.is_allow else 'Disallow'}: {_text(rule.pattern)}"[:RULE_TEXT_MAX]
-        decision = RobotsDecision(rule.is_allow, text, rule.line)
+        decision = RobotsDecision(rule.is_allow, rule.text, rule.line)
         if "*" not in rule.pattern and not rule.pattern.endswith("$"):
             _put_prefix(prefixes, _spell_target(rule.pattern), decision)
             continue

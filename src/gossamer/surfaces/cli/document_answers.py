@@ -53,8 +53,12 @@ def _page_answer(page: Page) -> Answer:
 
 def sitemap_answer(request: Request) -> Answer:
     """`{url, body | bodyHex}` → `{kind, entries[{url, lastmod}], sitemaps[], problems[]}`. Raises BadRequest."""
-    url = web_url(request.text("url"))
-    sitemap = parse_sitemap(request.octets("body"), url)
+    return sitemap_of(request.octets("body"), web_url(request.text("url")))
+
+
+def sitemap_of(body: bytes, url: str) -> Answer:
+    """As `sitemap_answer`; without a `url` ("") relative locations are problems."""
+    sitemap = parse_sitemap(body, url)
     return {
         "kind": sitemap.kind.value,
         "entries": [{"url": entry.url, "lastmod": entry.lastmod} for entry in sitemap.entries],

@@ -20,7 +20,18 @@ from gossamer.surfaces.cli.looking_prose import (
     page_detail,
     status_prose,
 )
-from gossamer.surfaces.cli.opened import AnswerIsNo, Look, MachineFailed, Opened, live_status, looking, opened, urls_of
+from gossamer.surfaces.cli.opened import (
+    AnswerIsNo,
+    Look,
+    MachineFailed,
+    Opened,
+    listing,
+    live_status,
+    looking,
+    looking_at_octets,
+    opened,
+    urls_of,
+)
 from gossamer.surfaces.cli.printing import (
     Ticker,
     is_terminal,
@@ -55,6 +66,8 @@ def status(look: Look, crawl: str | None) -> None:
 
     CRAWL is its id, by default the newest.
     """
+    if crawl and look.crawl_id:
+        raise click.UsageError(f"CRAWL = {crawl} and --crawl {look.crawl_id} are both given; one of them is enough")
     asked = Look(look.data, crawl or look.crawl_id, look.as_json)
     with opened(asked) as found:
         live = live_status(found.reading.directory.socket) if found.is_running else None
@@ -71,7 +84,7 @@ def status(look: Look, crawl: str | None) -> None:
 @click.option("--host", metavar="H", help="URLs of this host.")
 @click.option("--state", "labels", metavar="S", multiple=True, help="URLs in this state; may be given again.")
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="So many URLs at most.  [default: all]")
-@looking
+@listing
 def pages(look: Look, url: str | None, host: str | None, labels: tuple[str, ...], limit: int | None) -> None:
     """List the URLs of a crawl: what was asked, what came, what parsing made of it.
 
@@ -95,7 +108,7 @@ def pages(look: Look, url: str | None, host: str | None, labels: tuple[str, ...]
 
 @click.command("hosts", short_help="The hosts of a crawl and their manners.")
 @click.option("--host", metavar="H", help="This host only.")
-@looking
+@listing
 def hosts(look: Look, host: str | None) -> None:
     """List the hosts of a crawl: queue, results, how long each rests, and its robots.txt."""
     name = _host(host)
@@ -126,7 +139,7 @@ def text(look: Look, url: str) -> None:
 @click.argument("url")
 @click.option("--headers", is_flag=True, help="The status line and header fields before it, exactly as received.")
 @click.option("--as-received", is_flag=True, help="Keep transfer and content coding: the octets of the connection.")
-@looking
+@looking_at_octets
 def raw(look: Look, url: str, headers: bool, as_received: bool) -> None:  # noqa: FBT001  click's way
     """Print the body that a URL answered with, octet for octet.
 

@@ -49,6 +49,18 @@ class LazyCommands(click.Group):
         commands: list[click.Command] = module.COMMANDS
         return next(command for command in commands if command.name == cmd_name)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """A name that is none is met with those that resemble it."""
+        if args[0] in COMMANDS or args[0].startswith("-"):
+            return super().resolve_command(ctx, args)
+        import difflib  # noqa: PLC0415  for typing errors only
+
+        near = difflib.get_close_matches(args[0], COMMANDS)
+        meant = f"did you mean {' or '.join(near)}?" if near else "`gossamer --help` lists them"
+        raise click.UsageError(f"no command {args[0]!r}; {meant}", ctx)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """The table itself, so that `--help` imports nothing."""
         with formatter.section("Commands"):
@@ -62,7 +74,7 @@ def gossamer() -> None:
 
 
 def main() -> None:
-    """Entry point: exit codes of INTERFACES, and one sentence instead of a traceback for what a user did."""
+    """Entry point: the exit codes of docs/commands.md, and one sentence instead of a traceback for what a user did."""
     try:
         code = gossamer.main(standalone_mode=False)
     except click.UsageError as error:

@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 import msgspec
@@ -51,16 +51,29 @@ class Look:
     as_json: bool
 
 
-def looking(command: Callable[..., None]) -> Callable[..., None]:
-    """Gives a command `--data`, `--crawl` and `--json` as one `Look`."""
+Command = Callable[..., None]
 
-    @wraps(command)
-    def with_look(data: Path, crawl_id: str | None, as_json: bool, **chosen: Any) -> None:  # noqa: FBT001  click's way
-        command(Look(data, crawl_id, as_json), **chosen)
 
-    click.option("--json", "as_json", is_flag=True, help="Print JSON; a list as JSON Lines.")(with_look)
-    click.option("--crawl", "crawl_id", metavar="ID", help="Which crawl.  [default: the newest]")(with_look)
-    return data_option(with_look)
+def _with_look(json_help: str | None) -> Callable[[Command], Command]:
+    def decorated(command: Command) -> Command:
+        @wraps(command)
+        def with_look(data: Path, crawl_id: str | None, as_json: bool = False, **chosen: Any) -> None:  # noqa: FBT001, FBT002  click's way
+            command(Look(data, crawl_id, as_json), **chosen)
+
+        if json_help is not None:
+            click.option("--json", "as_json", is_flag=True, help=json_help)(with_look)
+        click.option("--crawl", "crawl_id", metavar="ID", help="Which crawl.  [default: the newest]")(with_look)
+        return data_option(with_look)
+
+    return decorated
+
+
+looking: Final = _with_look("Print one JSON document.")
+"""Gives a command `--data`, `--crawl` and `--json` as one `Look`."""
+listing: Final = _with_look("Print JSON Lines, one a row.")
+"""The same for a command that prints a list."""
+looking_at_octets: Final = _with_look(None)
+"""The same for a command that prints what is stored as it is, and no JSON."""
 
 
 class Opened:

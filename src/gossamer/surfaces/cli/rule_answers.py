@@ -13,8 +13,8 @@ import ada_url
 
 from gossamer.adapters.system.clock import SystemClock
 from gossamer.core.fingerprint import hex_hash
-from gossamer.core.retry_after import explain_retry_after
-from gossamer.core.robots import RobotsDecision, RobotsFile, parse_robots
+from gossamer.core.retry_after import RETRY_AFTER_MAX_S, explain_retry_after
+from gossamer.core.robots import RobotsDecision, RobotsFile, RobotsRule, parse_robots
 from gossamer.core.url import URL_CHARS_MAX, Url, UrlFault, host_of, normalize, site_of, url_key
 from gossamer.surfaces.cli.json_lines import Answer, BadRequest, Request, shown
 
@@ -48,12 +48,18 @@ def web_url(raw: str, base: str | None = None) -> Url:
 
 
 class Judgement(NamedTuple):
-    """What one agent may do with some URLs, in their order."""
+    """What one agent may do with some URLs, in their order.
+
+    `group` are all rules that bind it, by the name `bound_as`; there are none while robots.txt is not known.
+    """
 
     decisions: tuple[RobotsDecision, ...]
     crawl_delay_s: float | None
     sitemaps: tuple[str, ...]
     problems: tuple[str, ...] = ()
+    bound_as: str = "*"
+    group: tuple[RobotsRule, ...] = ()
+    is_known: bool = True
 
     def as_answer(self) -> Answer:
         """`{allowed[], rules[], crawlDelay, sitemaps[]}`; a URL that no rule names has the rule null."""
@@ -75,12 +81,14 @@ def judged(file: RobotsFile, agent: str, urls: Sequence[str]) -> Judgement:
     """What `file` says to `agent`; its host is that of each URL, or `urls` are paths."""
     rules = file.rules_for(agent)
     decisions = tuple(rules.decide(_requested(url)) for url in urls)
-    return Judgement(decisions, rules.crawl_delay_s, file.sitemaps, file.problems)
+    bound_as, groups = file.named(agent)
+    group = tuple(rule for each in groups for rule in each.rules)
+    return Judgement(decisions, rules.crawl_delay_s, file.sitemaps, file.problems, bound_as, group)
 
 
 def nothing_allowed(urls: Sequence[str], why: str) -> Judgement:
     """While robots.txt can't be had (RFC 9309 2.3.1.4)."""
-    return Judgement((RobotsDecision(allowed=False),) * len(urls), None, (), (why,))
+    return Judgement((RobotsDecision(allowed=False),) * len(urls), None, (), (why,), is_known=False)
 
 
 def _requested(url: str) -> str:
@@ -110,6 +118,14 @@ def retry_after_answer(request: Request) -> Answer:
     if isinstance(seconds, str):
         raise BadRequest(seconds)
     return {"seconds": number(seconds)}
+
+
+def retry_after_prose(answer: Answer) -> str:
+    """The same for people, who may wonder about a wish that was shortened."""
+    if "error" in answer:
+        return str(answer["error"])
+    is_most = answer["seconds"] == RETRY_AFTER_MAX_S
+    return f"{answer['seconds']} s" + (" (a week, the most that is obeyed)" if is_most else "")
 
 
 def moment_s(text: str) -> float:

@@ -21,14 +21,24 @@ def url_prose(answers: Iterable[Answer]) -> str:
 
 
 def robots_prose(judgement: Judgement, urls: Sequence[str]) -> str:
-    """Each URL with the rule that decided and its line, then what the file says beside rules."""
+    """Each URL with the rule that decided and its line, then what the file says beside rules.
+
+    Without URLs all rules of the agent's group.
+    """
     verdicts = [_verdict(decision, url) for decision, url in zip(judgement.decisions, urls, strict=True)]
     facts = [("sitemap", sitemap) for sitemap in judgement.sitemaps]
     facts += [("problem", problem) for problem in judgement.problems]
     if judgement.crawl_delay_s is not None:
         facts.insert(0, ("crawl-delay", f"{number(judgement.crawl_delay_s)} s"))
-    blocks = [aligned(verdicts), aligned(facts)]
-    return "\n\n".join(filter(None, blocks)) or "no rules, no sitemaps"
+    blocks = [aligned(verdicts) if urls else _group(judgement), aligned(facts)]
+    return "\n\n".join(filter(None, blocks))
+
+
+def _group(judgement: Judgement) -> str:
+    if not judgement.group:
+        return "no rule binds this agent: all is allowed" if judgement.is_known else ""
+    rules = aligned((rule.text, f"(line {rule.line})") for rule in judgement.group)
+    return f"rules for User-agent: {judgement.bound_as}\n{rules}"
 
 
 def _verdict(decision: RobotsDecision, url: str) -> tuple[str, str, str]:

@@ -12,6 +12,7 @@ import click
 
 from gossamer.core.addresses import AddressRules, parse_networks
 from gossamer.core.robots import parse_robots
+from gossamer.core.url import UrlFault, normalize
 from gossamer.surfaces.cli.json_lines import (
     Answer,
     BadRequest,
@@ -28,6 +29,7 @@ from gossamer.surfaces.cli.rule_answers import (
     judged,
     moment_s,
     retry_after_answer,
+    retry_after_prose,
     robots_answer,
     url_answer,
     web_url,
@@ -40,11 +42,15 @@ JSONL: Final = "jsonl"
 _C = TypeVar("_C", bound=Callable[..., object])
 
 
-def _answers_in_three_forms(command: _C) -> _C:
+def _answers_in_three_forms(as_json: str = "Print one JSON document.") -> Callable[[_C], _C]:
     """`--json` and `--jsonl`; the parameter `form` is None for people."""
-    click.option("--json", "form", flag_value=JSON, help="Print JSON; a list as JSON Lines.")(command)
-    click.option("--jsonl", "form", flag_value=JSONL, help="Read questions as JSON Lines from standard input.")(command)
-    return command
+
+    def with_forms(command: _C) -> _C:
+        click.option("--json", "form", flag_value=JSON, help=as_json)(command)
+        click.option("--jsonl", "form", flag_value=JSONL, help="Answer questions, JSON Lines on stdin.")(command)
+        return command
+
+    return with_forms
 
 
 # The commands ---------------------------------------------------------------------------------------------------------
@@ -55,18 +61,20 @@ def _answers_in_three_forms(command: _C) -> _C:
 @click.argument("urls", metavar="URL...", nargs=-1)
 @click.option("--agent", metavar="A", help="Product token or user agent to ask for. [default: gossamer]")
 @click.option("--allow-address", "networks", metavar="CIDR", multiple=True, help="Also fetch from such addresses.")
-@_answers_in_three_forms
+@_answers_in_three_forms()
 def robots(source: str | None, urls: tuple[str, ...], agent: str | None, networks: tuple[str, ...], form: str) -> None:
-    """Say which URLs a robots.txt allows, and which rule decides (RFC 9309).
+    """Say which URLs a robots.txt allows, and which rule decides (RFC 9309); without URLs all rules for the agent.
 
-    FILE may be - for standard input. From a URL the file is fetched first: without one (4xx) all is allowed, and
-    nothing is while it cannot be had. Exit code 1: a URL is not allowed.
+    URLs may be paths. FILE may be - for standard input. From a URL the file is fetched first: without one (4xx) all
+    is allowed, and nothing is while it cannot be had. Exit code 1: a URL is not allowed.
 
     With --jsonl: {"robots" or "robotsHex", "agent", "urls"} gives {"allowed", "rules", "crawlDelay", "sitemaps"}.
     """
     if form == JSONL:
         _nothing_beside_jsonl({"FILE|URL": source, "--agent": agent, "--allow-address": networks})
         return answer_lines(robots_answer)
+    for url in urls:
+        _url_or_path(url)
     judgement = _judged(_needed("FILE|URL", source), agent or "gossamer", urls, networks)
     if form == JSON:
         write_document(judgement.as_answer())
@@ -78,7 +86,7 @@ def robots(source: str | None, urls: tuple[str, ...], agent: str | None, network
 @click.command("url", short_help="Put URLs in normal form.")
 @click.argument("urls", metavar="URL...", nargs=-1)
 @click.option("--base", metavar="B", help="The URL that relative ones are resolved against.")
-@_answers_in_three_forms
+@_answers_in_three_forms("Print JSON Lines, one a URL.")
 def url(urls: tuple[str, ...], base: str | None, form: str) -> None:
     """Give the normal form of URLs, their host, site and key. Exit code 1: one of them is no http URL.
 
@@ -98,12 +106,18 @@ def url(urls: tuple[str, ...], base: str | None, form: str) -> None:
 
 @click.command("parse", short_help="Show what parsing makes of a page.")
 @click.argument("file", metavar="FILE", required=False)
-@click.option("--url", metavar="U", help="Where the page was found; its links are resolved against it.")
+@click.option("--url", metavar="U", help="Where the page was found; its links are resolved against it.  [required]")
 @click.option(
     "--header", "headers", metavar="'K: V'", multiple=True, help="A header field of the response. Repeatable."
 )
-@click.option("--text", type=click.Choice(["full", "main", "none"]), default="full", show_default=True)
-@_answers_in_three_forms
+@click.option(
+    "--text",
+    type=click.Choice(["full", "main", "none"]),
+    default="full",
+    show_default=True,
+    help="All visible text, the main part without menus and the like, or none.",
+)
+@_answers_in_three_forms()
 def parse(file: str | None, url: str | None, headers: tuple[str, ...], text: str, form: str) -> None:
     """Give charset, title, language, links, text and hash of a page. FILE may be - for standard input.
 
@@ -125,25 +139,25 @@ def parse(file: str | None, url: str | None, headers: tuple[str, ...], text: str
 
 @click.command("sitemap", short_help="Show what a sitemap or feed lists.")
 @click.argument("file", metavar="FILE", required=False)
-@click.option("--url", metavar="U", help="Where the sitemap was found.")
-@_answers_in_three_forms
+@click.option("--url", metavar="U", help="Where it was found; relative locations, which some have, need it.")
+@_answers_in_three_forms()
 def sitemap(file: str | None, url: str | None, form: str) -> None:
     """List the pages and sitemaps that a sitemap, an index, a feed or a list of URLs names. FILE may be -.
 
     With --jsonl: {"url", "body" or "bodyHex"} gives {"kind", "entries", "sitemaps", "problems"}.
     """
-    from gossamer.surfaces.cli.document_answers import sitemap_answer  # noqa: PLC0415 -- see the module
+    from gossamer.surfaces.cli.document_answers import sitemap_answer, sitemap_of  # noqa: PLC0415 -- see the module
 
     if form == JSONL:
         _nothing_beside_jsonl({"FILE": file, "--url": url})
         return answer_lines(sitemap_answer)
-    question = {"url": _web_url("--url", url), "body": read_file("FILE", _needed("FILE", file))}
-    return _show(sitemap_answer(Request(question)), form, sitemap_prose)
+    found_at = "" if url is None else _web_url("--url", url)
+    return _show(sitemap_of(read_file("FILE", _needed("FILE", file)), found_at), form, sitemap_prose)
 
 
 @click.command("fingerprint", short_help="Hash texts as pages are compared.")
 @click.argument("files", metavar="FILE...", nargs=-1)
-@_answers_in_three_forms
+@_answers_in_three_forms("Print JSON Lines, one a file.")
 def fingerprint(files: tuple[str, ...], form: str) -> None:
     """Give the content hash of texts: equal hashes are equal texts but for white space. FILE may be -.
 
@@ -166,7 +180,7 @@ def fingerprint(files: tuple[str, ...], form: str) -> None:
 @click.command("retry-after", short_help="Read a Retry-After field.", context_settings={"ignore_unknown_options": True})
 @click.argument("value", metavar="VALUE", required=False)
 @click.option("--date", metavar="D", help="The response's Date, HTTP-date or RFC 3339. [default: now]")
-@_answers_in_three_forms
+@_answers_in_three_forms()
 def retry_after(value: str | None, date: str | None, form: str) -> None:
     """Say how many seconds a Retry-After value asks to wait. Exit code 1: it is malformed and would be ignored.
 
@@ -178,7 +192,7 @@ def retry_after(value: str | None, date: str | None, form: str) -> None:
     if date is not None:
         _or_usage_error("--date", lambda: moment_s(date))
     answer = _answered(retry_after_answer, {"value": _needed("VALUE", value), "date": date})
-    _show(answer, form, lambda answer: answer.get("error") or f"{answer['seconds']} s")
+    _show(answer, form, retry_after_prose)
     return _exit_on_no("error" not in answer)
 
 
@@ -233,6 +247,13 @@ def _web_url(name: str, raw: str | None) -> str:
     needed = _needed(name, raw)
     _or_usage_error(name, lambda: web_url(needed))
     return needed
+
+
+def _url_or_path(raw: str) -> None:
+    if not raw.startswith("/") and isinstance(normalize(raw), UrlFault):
+        raise click.UsageError(
+            f"URL = {shown(raw)} is not valid; allowed: http and https URLs, and paths that begin with /"
+        )
 
 
 def _fields(headers: Sequence[str]) -> dict[str, list[str]]:

@@ -147,7 +147,7 @@ class PaceAudit:
 
 
 def _answer_of(end: EndContact) -> _Answer:
-    """DESIGN 6: any answer below 500 except 429 is a good one; beyond 599 is an answer, but none of a healthy host."""
+    """As `politeness`: any answer below 500 except 429 is a good one; beyond 599 is an answer, but none of a healthy host."""
     status = end.status
     if end.outcome == DROPPED or (status is not None and status >= 600):
         return _Answer.NOTHING
@@ -177,7 +177,7 @@ def _host_pauses(host: _Host, last: _Last, begin: BeginContact, crawl_delay_s: f
 
 
 def _after_answer(host: _Host, answer: _Answer, gap_s: float) -> tuple[Wrong, float]:
-    """The pause that failures and refusals ask for; the counts of the host move on (DESIGN 6)."""
+    """The pause that failures and refusals ask for; the counts of the host move on (docs/politeness.md)."""
     match answer:
         case _Answer.GOOD:
             host.failures = host.refusals = 0

@@ -86,7 +86,7 @@ class RobotsAudit:
 
 
 def _age(begin: BeginContact, known: _Origin, mode: UnreachableMode, outage_s: float) -> Iterator[Violation]:
-    """RFC 9309 2.4, and DESIGN 8 for the time of an outage."""
+    """RFC 9309 2.4, and docs/politeness.md for the time of an outage."""
     age_s = _age_s(begin, known)
     is_young = age_s is not None and age_s <= VALID_S + AGE_SLACK_S
     if begin.rule_reason == "outage" and known.failing is not None:

@@ -1,6 +1,6 @@
 """The breaker: a host that fails ten times in a row rests for an hour, then gets one probe an hour, then is given up.
 
-DESIGN 6. The count itself is kept by `politeness`; here is what it means.
+See docs/politeness.md. The count itself is kept by `politeness`; here is what it means.
 """
 
 from typing import Final

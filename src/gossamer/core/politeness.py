@@ -1,6 +1,6 @@
-"""The host's manners: how long it rests after each contact. What happens to the URL is in `backoff`.
+"""The host's manners: how long it rests after each contact. What happens to the URL is in `url_life`.
 
-DESIGN 6. The numbers of a host change only here; what a long row of failures means is in `breaker`.
+See docs/politeness.md. The numbers of a host change only here; what a long row of failures means is in `breaker`.
 """
 
 from dataclasses import dataclass, replace

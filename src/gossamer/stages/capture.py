@@ -1,21 +1,17 @@
 """Answers into WARC records: the one place where an exchange becomes bytes on disk."""
 
-from datetime import UTC, datetime
 from functools import lru_cache
 from random import Random
 
 from gossamer.core.cdxj import CdxEntry
 from gossamer.core.http_message import field_values
 from gossamer.core.rows import CaptureKey
-from gossamer.core.warc import CapturedExchange, exchange_records
+from gossamer.core.warc import CapturedExchange, exchange_records, timestamp14
 from gossamer.ports.segments import Segments
 from gossamer.ports.web import Response
 
 
-@lru_cache(64)
-def _second(at: int) -> str:
-    """14 digits in UTC, as CDX files write a moment."""
-    return datetime.fromtimestamp(at, UTC).strftime("%Y%m%d%H%M%S")
+_timestamp14 = lru_cache(64)(timestamp14)
 
 
 class CaptureWriter:
@@ -46,7 +42,7 @@ class CaptureWriter:
         )
         entry = CdxEntry(
             url=url,
-            timestamp=_second(int(at)),
+            timestamp=_timestamp14(int(at)),
             mime=(field_values(answer.fields, "content-type") or [""])[0],
             status=answer.status,
             digest=records.payload_digest,

@@ -27,6 +27,7 @@ from gossamer.core.rows import (
     load,
     ready_key,
     segment_meta_key,
+    sitemap_key,
     split_waiting_key,
     tally_key,
     url_row_key,
@@ -193,7 +194,7 @@ class Ledger:
             return outcome
         target = link_keys([Url(outcome.target)])[0]
         if row.kind is Kind.SITEMAP:
-            target = _sitemap_key(target)
+            target = sitemap_key(target)
         above = row
         for _ in range(row.redirects):  # at most CHAIN_MAX
             if above.via == target:
@@ -221,7 +222,7 @@ class Ledger:
             return
         keys = [event.keys[at : at + 16] for at in range(0, len(event.keys), 16)]
         if event.kind is Kind.SITEMAP:
-            keys = [_sitemap_key(key) for key in keys]
+            keys = [sitemap_key(key) for key in keys]
         unknown = self._recent.unknown(keys)
         crawl = self.crawl.number
         known = self._store.contains_many(Family.SEEN, [url_row_key(crawl, keys[at]) for at in unknown])
@@ -347,8 +348,3 @@ class Ledger:
         for stored, _ in self._store.scan(Family.WAITING, start, waiting_key(crawl + 1, 0, b"")):
             return split_waiting_key(stored)[0]
         return float("inf")
-
-
-def _sitemap_key(key: bytes) -> bytes:
-    """A sitemap has an identity beside the page of the same URL: a site may also link to its sitemap."""
-    return key[:8] + bytes(byte ^ 0xFF for byte in key[8:])

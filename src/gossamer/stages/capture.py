@@ -10,7 +10,6 @@ from gossamer.core.warc import CapturedExchange, exchange_records, timestamp14
 from gossamer.ports.segments import Segments
 from gossamer.ports.web import Response
 
-
 _timestamp14 = lru_cache(64)(timestamp14)
 
 

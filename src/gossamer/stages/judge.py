@@ -5,12 +5,14 @@ What robots.txt means is `core`'s; here its rules are kept at hand, and read aga
 
 from dataclasses import dataclass
 from math import nextafter
+from typing import assert_never
 
 from gossamer.core.breaker import is_dead
 from gossamer.core.outcome import Denied, Failed, Outcome, Reason
-from gossamer.core.politeness import DelayRules, crawl_delay_too_long
+from gossamer.core.politeness import DelayRules
 from gossamer.core.robots import RobotsRules, parse_robots
-from gossamer.core.robots_copy import Permission, RobotsState, UnreachableMode, permission
+from gossamer.core.robots_copy import RobotsCopy, RobotsState, UnreachableMode
+from gossamer.core.robots_gate import Allowed, Ask, ClosedUntil, Forbidden, GateRules, KnownRobots, Unruled, gate
 from gossamer.core.rows import OriginRow
 from gossamer.core.url import Url, origin_of
 from gossamer.ports.clock import Clock
@@ -38,6 +40,7 @@ class Judge:
         self._store = store
         self._clock = clock
         self._rules = rules
+        self._gate_rules = GateRules(rules.delay, rules.robots_mode)
 
     def judge(self, host: HostQueue, entry: Entry) -> Judgement:
         """What is to be done about the URL now."""
@@ -52,61 +55,61 @@ class Judge:
             return float("inf")  # whoever asks wakes the host when the answer is there
         row = host.row.origins.get(origin)
         errand = RobotsErrand(origin, host.key, origin + "/robots.txt", head=entry)
-        match self._permission(host, origin, row) if row else Permission.ASK_ROBOTS:
-            case Permission.ASK_ROBOTS:
+        if row is None:
+            return errand
+        # First the rules: reading them renews the crawl-delay of the host.
+        rules = self.rules(host, origin, row) if row.copy.last_good_at is not None else None
+        known = KnownRobots(row.copy, rules, host.row.crawl_delay_s)
+        answer = gate(known, self._gate_rules, entry.row.url, self._moment(host, origin, row.copy))
+        match answer:
+            case Ask():
                 return errand
-            case Permission.CLOSED:
-                assert row is not None
-                return row.copy.next_try_at
-            case Permission.ALLOW_ALL:
-                return self._unless_left_alone(host, None)
-            case Permission.BY_RULES:
-                assert row is not None
-                rules = self.rules(host, origin, row)
-                if rules is None:
-                    return errand  # no body, no rules: that must not read as "all is allowed"
-                denied = None if rules.decide(entry.row.url).allowed else Denied(Reason.ROBOTS_DISALLOWED)
-                return self._unless_left_alone(host, denied)
+            case ClosedUntil(at=at):
+                return at if at > self._clock.now() else errand
+            case Forbidden(reason=reason):
+                return Denied(reason)
+            case Allowed() | Unruled():
+                return None
+            case _:
+                assert_never(answer)
 
-    def _permission(self, host: HostQueue, origin: str, row: OriginRow) -> Permission:
-        """As robots.txt's life has it; but where it was asked in vain just before, what an outage allows comes first.
+    def _moment(self, host: HostQueue, origin: str, copy: RobotsCopy) -> float:
+        """Now; but where robots.txt was asked in vain just before, the moment before its next try was due.
 
-        A failing host rests as long as the next try of its robots.txt takes to be due (an hour), so it would have no
-        other contact for ever.
+        A failing host rests as long as the next try of its robots.txt takes to be due (an hour). What an outage allows
+        comes first then, or such a host would have no other contact for ever.
         """
-        mode = self._rules.robots_mode
-        found = permission(row.copy, self._clock.now(), mode)
-        is_outage = row.copy.state is RobotsState.UNREACHABLE
-        if found is Permission.ASK_ROBOTS and is_outage and origin in host.just_asked:
-            before = permission(row.copy, nextafter(row.copy.next_try_at, 0.0), mode)
-            return found if before is Permission.CLOSED else before
-        return found
+        now = self._clock.now()
+        is_vain = copy.state is RobotsState.UNREACHABLE and origin in host.just_asked and now >= copy.next_try_at
+        return nextafter(copy.next_try_at, 0.0) if is_vain else now
 
     def rules(self, host: HostQueue, origin: str, row: OriginRow) -> RobotsRules | None:
         """The stored robots.txt of an origin, read for our agent; None when it is not there."""
-        held = host.rules.get(origin)
-        if held is None:
-            body = host.bodies.get(row.body_key)
-            is_old = body is None
-            if body is None:
-                body = self._store.get(Family.ROBOTS, row.body_key)
-            if body is None:
-                return None
-            file = parse_robots(body)
-            if is_old:
-                host.sitemaps[origin] = file.sitemaps
-            held = host.rules[origin] = file.rules_for(self._rules.agent)
+        is_held = origin in host.rules
+        rules = self._held(host, origin, row)
+        if rules is not None and not is_held:
             self.renew_delay(host)
-        return held
+        return rules
 
     def renew_delay(self, host: HostQueue) -> None:
         """The longest crawl-delay of a host's origins holds for the host: http and https are one machine to it."""
         copies = [(origin, row) for origin, row in host.row.origins.items() if row.copy.last_good_at is not None]
-        rules = [self.rules(host, origin, row) for origin, row in copies]
+        rules = [self._held(host, origin, row) for origin, row in copies]
         wishes = [held.crawl_delay_s for held in rules if held is not None and held.crawl_delay_s is not None]
         host.row.crawl_delay_s = max(wishes, default=None)
 
-    def _unless_left_alone(self, host: HostQueue, denied: Outcome | None) -> Outcome | None:
-        if crawl_delay_too_long(self._rules.delay, host.row.crawl_delay_s):
-            return Denied(Reason.CRAWL_DELAY_TOO_LONG)
-        return denied
+    def _held(self, host: HostQueue, origin: str, row: OriginRow) -> RobotsRules | None:
+        held = host.rules.get(origin)
+        if held is not None:
+            return held
+        body = host.bodies.get(row.body_key)
+        is_from_store = body is None
+        if body is None:
+            body = self._store.get(Family.ROBOTS, row.body_key)
+        if body is None:
+            return None
+        file = parse_robots(body)
+        if is_from_store:
+            host.sitemaps[origin] = file.sitemaps
+        rules = host.rules[origin] = file.rules_for(self._rules.agent)
+        return rules

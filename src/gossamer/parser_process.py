@@ -58,6 +58,7 @@ def _serve(pipe: BinaryIO, results: int) -> None:
     parser = parser_of(plan)
     gc.freeze()
     gc.set_threshold(50_000)  # a page makes thousands of tuples and no cycles
+    write_frame(results, [])  # ready
     while (frame := read_frame(pipe)) is not None:
         write_frame(results, [parser.parse(job) for job in decode_jobs(frame)])
 

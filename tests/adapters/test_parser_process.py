@@ -28,7 +28,7 @@ from gossamer.core.messages import Parsed, ParseJob
 from gossamer.core.rows import CaptureRow, Kind
 from gossamer.core.url import Url, link_keys
 from gossamer.core.warc import CapturedExchange, exchange_records, warcinfo_record
-from gossamer.ports.parsing import ParserDied
+from gossamer.ports.parsing import ParserDied, ParserUnusable
 from gossamer.stages.parse_capture import RECORD_DAMAGED, RECORD_UNREADABLE
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\n\r\n"
@@ -129,7 +129,7 @@ def test_a_child_that_announces_too_much_is_ended(tmp_path: Path) -> None:
 def test_a_child_that_is_announced_too_much_ends(tmp_path: Path) -> None:
     async def scenario() -> int:
         bench = Bench(tmp_path)
-        process = await bench.parser.start()
+        process = await bench.parser._running()
         assert process.stdin is not None
         process.stdin.write(HEADER.pack(FRAME_BYTES_MAX + 1))
         return await process.wait()
@@ -145,7 +145,7 @@ def test_a_parser_may_not_have_more_memory_than_its_limit(tmp_path: Path) -> Non
     async def scenario() -> tuple[int, list[str]]:
         bench = Bench(tmp_path)
         jobs = [bench.job(1, TEA)]
-        process = await bench.parser.start()
+        process = await bench.parser._running()
         await bench.parser.parse(jobs)
         limit = resource.prlimit(process.pid, resource.RLIMIT_AS)[0]
         return limit, await bench.each(jobs)
@@ -172,7 +172,7 @@ def test_a_record_that_cannot_be_read_costs_no_process(tmp_path: Path) -> None:
         octets = bytearray(path.read_bytes())
         octets[key.offset + 12] ^= 0xFF
         path.write_bytes(octets[: jobs[2].capture.raw_key.offset + 5])
-        process = await bench.parser.start()
+        process = await bench.parser._running()
         told = [page.page.title if isinstance(page, Parsed) else page.fault for page in await bench.parser.parse(jobs)]
         is_alive = process.returncode is None
         await bench.parser.close()
@@ -182,13 +182,14 @@ def test_a_record_that_cannot_be_read_costs_no_process(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_parser_that_cannot_write_says_so(tmp_path: Path) -> None:
-    async def scenario() -> list[str]:
+def test_a_parser_that_cannot_start_is_no_page_s_fault(tmp_path: Path) -> None:
+    async def scenario() -> None:
         bench = Bench(tmp_path)
         (tmp_path / "text").write_text("in the way")
-        return await bench.each([bench.job(1, TEA)])
+        await bench.each([bench.job(1, TEA)])
 
-    assert asyncio.run(scenario()) == ["parser could not write its text"]
+    with pytest.raises(ParserUnusable, match="can't start: parser could not write its text"):
+        asyncio.run(scenario())
 
 
 @pytest.mark.slow
@@ -196,7 +197,7 @@ def test_a_parser_that_is_killed_says_by_which_signal(tmp_path: Path) -> None:
     async def scenario() -> list[str]:
         bench = Bench(tmp_path)
         job = bench.job(1, TEA)
-        process = await bench.parser.start()
+        process = await bench.parser._running()
         os.kill(process.pid, 6)
         return await bench.each([job, job])
 

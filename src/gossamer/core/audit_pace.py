@@ -147,7 +147,7 @@ class PaceAudit:
 
 
 def _answer_of(end: EndContact) -> _Answer:
-    """As `politeness`: any answer below 500 except 429 is a good one; beyond 599 is an answer, but none of a healthy host."""
+    """As `politeness`: any answer below 500 except 429 is a good one; beyond 599 is one, but of no healthy host."""
     status = end.status
     if end.outcome == DROPPED or (status is not None and status >= 600):
         return _Answer.NOTHING

@@ -114,6 +114,7 @@ class Parse:
                     calls.create_task(self._feed(lane))
 
     async def _feed(self, lane: Lane) -> None:
+        await lane.parser.start()  # its imports run beside the first contacts
         while not self._is_stopping:
             jobs = self._next_batch()
             if not jobs:

@@ -33,6 +33,9 @@ class SimParser:
         self._calls = 0
         self._life = 0
 
+    async def start(self) -> None:
+        """Nothing to start."""
+
     async def parse(self, jobs: Sequence[ParseJob]) -> list[Parsed | Unparsed]:
         """See `ports.parsing.Parser`."""
         assert self._calls < CALLS_MAX, "a third call at once"

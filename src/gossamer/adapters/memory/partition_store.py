@@ -1,4 +1,4 @@
-"""A partition store in memory, the twin of the RocksDB one for tests and simulated worlds. Nothing survives the process."""
+"""A partition store in memory, the twin of the RocksDB one for tests and simulated worlds; it ends with the process."""
 
 from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence

@@ -17,11 +17,13 @@ from gossamer.adapters.processes.frames import (
     frame,
 )
 from gossamer.core.messages import Parsed, ParseJob, Unparsed
-from gossamer.ports.parsing import ParserDied
+from gossamer.ports.parsing import ParserDied, ParserUnusable
 
 JOB_TIMEOUT_S = 30.0
 """For one capture; a batch gets that many times as long. The slowest honest page measured needs 0.3 s."""
 CLOSE_TIMEOUT_S = 5.0
+START_TIMEOUT_S = 60.0
+"""Imports take 0.3 s; on a machine that is swapping, much longer."""
 MEMORY = {"MALLOC_TRIM_THRESHOLD_": "67108864", "MALLOC_MMAP_THRESHOLD_": "67108864", "MALLOC_TOP_PAD_": "4194304"}
 """A tree a page: without these glibc gives its memory back after each page and faults it in again (0.5 ms a page)."""
 ENDINGS: dict[int, str] = {
@@ -44,19 +46,29 @@ class ParserProcess:
     def __repr__(self) -> str:
         return f"<ParserProcess {self._process.pid if self._process else 'not started'}>"
 
-    async def start(self) -> Process:
-        """The running process; started now when there is none, so that its imports run beside the first fetches."""
+    async def start(self) -> None:
+        """See `ports.parsing.Parser`."""
+        await self._running()
+
+    async def _running(self) -> Process:
+        """The running process, made when there is none. It tells with an empty answer that it is ready."""
         async with self._starting:
             if self._process is None:
-                self._process = await asyncio.create_subprocess_exec(
+                process = await asyncio.create_subprocess_exec(
                     sys.executable, "-m", "gossamer.parser_process", stdin=PIPE, stdout=PIPE, env=os.environ | MEMORY
                 )
-                _stdin(self._process).write(frame(self._plan()))
+                try:
+                    async with asyncio.timeout(START_TIMEOUT_S):
+                        _stdin(process).write(frame(self._plan()))
+                        await _read(process)
+                except (TimeoutError, FrameTooLarge, asyncio.IncompleteReadError, ConnectionError):
+                    raise ParserUnusable(f"a parser process can't start: {await self._died(process)}") from None
+                self._process = process
             return self._process
 
     async def parse(self, jobs: Sequence[ParseJob]) -> list[Parsed | Unparsed]:
         """See `ports.parsing.Parser`. Answers come in the order of the calls, so the lock is the queue."""
-        process = await self.start()
+        process = await self._running()
         _stdin(process).write(frame(list(jobs)))
         async with self._reading:
             try:

@@ -2,6 +2,7 @@
 
 import ast
 import importlib.util
+import json
 import os
 import re
 import shlex
@@ -13,10 +14,12 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import click
+import msgspec
 import pytest
 from tools import figures, generated
 from tools.sections import ROOT, pages, stale
 
+from gossamer.core.contacts import BeginContact, Delays, EndContact, RunFacts
 from gossamer.surfaces.cli.main import COMMANDS, gossamer
 from gossamer.testing.lab_hosts import LabConfig
 from gossamer.testing.lab_process import LabOptions, running_lab
@@ -104,6 +107,18 @@ def test_the_text_of_a_package_names_all_that_is_in_it(package: str) -> None:
     text = ast.get_docstring(ast.parse((directory / "__init__.py").read_text(encoding="utf-8"))) or ""
     inside = {path.stem for path in directory.iterdir() if not path.name.startswith("_") and path.name != "py.typed"}
     assert {name for name in inside if f"`{name}`" not in text} == set()
+
+
+def test_the_contact_log_is_shown_and_explained_field_by_field() -> None:
+    text = (ROOT / "docs" / "politeness.md").read_text(encoding="utf-8")
+    shown = [json.loads(block) for block in re.findall(r"```json\n(\{\"record.+?)```", text, re.DOTALL)]
+    for record in shown:
+        kind = BeginContact if record["record"] == "begin" else EndContact
+        msgspec.convert(record, kind, strict=True)
+    fields = {name for kind in (BeginContact, EndContact, Delays, RunFacts) for name in kind.__struct_encode_fields__}
+    parts = [*shown, *(record[part] for record in shown for part in ("delays", "run") if part in record)]
+    assert {key for part in parts for key in part} == fields | {"record"}
+    assert {name for name in fields if f"`{name}`" not in text} == set()
 
 
 # Links.

@@ -2,6 +2,7 @@
 
 import ast
 import importlib.util
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -55,6 +56,17 @@ def test_every_module_that_touches_the_state_belongs_to_a_stage() -> None:
 def test_every_stage_is_a_module_of_that_name() -> None:
     assert {stage.name for stage in PIPELINE} == MODULES.keys()
     assert all(importlib.util.find_spec(f"gossamer.stages.{stage.name}") for stage in PIPELINE)
+
+
+def test_the_messages_that_the_map_names_are_classes_and_its_paths_are_files() -> None:
+    story = ast.get_docstring(ast.parse((STAGES.parent / "pipeline.py").read_text(encoding="utf-8"))) or ""
+    modules = [*STAGES.glob("*.py"), STAGES.parent / "core" / "messages.py"]
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in modules]
+    classes = {node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    named = set(re.findall(r"\b(?:[A-Z][a-z]+){2,}\b|\b(?:Verdict|Settled|Discovered|Parsed|Unparsed)\b", story))
+    assert len(named) > 7
+    assert {name for name in named if name.removesuffix("s") not in classes and name not in classes} == set()
+    assert all((STAGES.parent / path).is_file() for path in re.findall(r"\w+/\w+\.py", story))
 
 
 def test_every_word_of_the_map_is_told_and_every_family_is_on_it() -> None:

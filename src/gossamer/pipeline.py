@@ -1,6 +1,13 @@
 """The map: the stages in the order of a page's life, and what each of them reads and writes. Start reading here.
 
-Each name is a module of `stages`, each word is told below. Nothing here runs: `stages.runner` does.
+Each name is a module of `stages`, each word is told below. What passes between them in memory:
+
+stages/frontier.py  hands out a PageLease or a RobotsLease, or a Verdict on a URL that nobody may be asked for
+stages/fetch.py     takes a lease; reports Settled for a page, HostChanged for a robots.txt, Discovered for its sitemaps
+stages/store.py     commits a group of such events through stages/ledger.py; tells what is durable, with ParseJobs
+stages/parse.py     sends ParseJobs to parser processes; reports Parsed, Unparsed or ParseFailed
+
+Messages are in stages/events.py and core/messages.py. Nothing here runs: stages/runner.py is where it runs.
 """
 
 from collections.abc import Iterator, Mapping

@@ -2,6 +2,9 @@
 
 import json
 
+import pytest
+
+from gossamer.core.rows import CrawlRow, State
 from gossamer.stages.opening import open_crawl
 
 NOW = 1_800_000_000.0
@@ -23,6 +26,7 @@ def test_an_unfinished_crawl_goes_on_with_more_seeds_and_other_options() -> None
     assert opening.is_new is False
     assert opening.crawl is first
     assert opening.crawl.seeds == ["http://a.test/", "http://b.test/", "http://c.test/"]
+    assert opening.added == ("http://c.test/",)
     assert opening.changes == ("delay_s: 1.0 → 2.0", "exclude: ['x'] → not set")
     assert (opening.crawl.ended_at, opening.crawl.counters.fetched) == (None, 7)
 
@@ -43,3 +47,53 @@ def test_the_newest_crawl_goes_on() -> None:
     first = open_crawl([], SEEDS, {}, new=False, now=NOW).crawl
     second = open_crawl([first], SEEDS, {}, new=True, now=NOW + 60).crawl
     assert open_crawl([first, second], [], {}, new=False, now=NOW + 90).crawl is second
+
+
+def spent(options: dict[str, object], *, fetched: int = 10) -> CrawlRow:
+    """A crawl whose run ended at a ceiling."""
+    crawl = open_crawl([], SEEDS, options, new=False, now=NOW).crawl
+    crawl.counters.fetched, crawl.counters.states[State.READY] = fetched, 5
+    crawl.counters.states[State.FETCHED] = fetched
+    crawl.clean, crawl.end, crawl.status = True, "budget-spent", "completed"
+    return crawl
+
+
+TOTAL: dict[str, object] = {"max_pages": 10}
+OF_A_HOST: dict[str, object] = {"max_pages_per_host": 3, "max_pages": 50}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "still"),
+    [
+        (TOTAL, TOTAL, True),
+        (TOTAL, {"max_pages": 5}, True),
+        (TOTAL, {"max_pages": 11}, False),
+        (TOTAL, {}, False),
+        (TOTAL, {"max_pages": 10, "max_pages_per_host": 4, "delay_s": 3}, True),
+        (OF_A_HOST, OF_A_HOST, True),
+        (OF_A_HOST, {"max_pages_per_host": 4, "max_pages": 50}, False),
+        (OF_A_HOST, {"max_pages": 50}, False),
+    ],
+)
+def test_a_spent_budget_stays_spent_until_a_ceiling_is_higher(
+    before: dict[str, object], after: dict[str, object], *, still: bool
+) -> None:
+    assert open_crawl([spent(before)], [], after, new=False, now=NOW).still_spent is still
+
+
+def test_more_seeds_are_always_taken_in() -> None:
+    opening = open_crawl([spent(TOTAL)], ["http://c.test/"], TOTAL, new=False, now=NOW)
+    assert (opening.added, opening.still_spent) == (("http://c.test/",), False)
+
+
+def test_captures_of_a_run_that_was_killed_are_parsed_whatever_the_budget() -> None:
+    killed = spent(TOTAL)
+    killed.clean = False
+    assert open_crawl([killed], [], TOTAL, new=False, now=NOW).still_spent is False
+    behind = spent(TOTAL)
+    behind.counters.states[State.CAPTURED] = 1
+    assert open_crawl([behind], [], TOTAL, new=False, now=NOW).still_spent is False
+
+
+def test_a_run_that_begins_has_no_end_yet() -> None:
+    assert open_crawl([spent(TOTAL)], [], {}, new=False, now=NOW).crawl.end == ""

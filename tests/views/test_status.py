@@ -56,6 +56,15 @@ def test_a_crawl_that_says_running_while_nobody_runs_it_is_stopped(tmp_path: Pat
     assert stored(crawl)["status"] == "paused"
 
 
+def test_a_crawl_that_spent_its_budget_is_completed_with_another_end(tmp_path: Path) -> None:
+    crawl = world(tmp_path)
+    assert (stored(crawl)["end"], stored(crawl, is_held=True)["end"]) == ("stopped", None)
+    crawl.crawl.status = "completed"
+    assert stored(crawl)["end"] == "budget-spent", "also where the row of an older version does not say it"
+    crawl.crawl.end = "completed"
+    assert (stored(crawl)["status"], stored(crawl)["end"]) == ("completed", "completed")
+
+
 def test_the_rate_of_an_ended_crawl_is_that_of_all_its_time(tmp_path: Path) -> None:
     crawl = world(tmp_path)
     crawl.crawl.ended_at = START + 4

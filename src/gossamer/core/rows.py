@@ -192,7 +192,10 @@ class Counters(msgspec.Struct):
 
 
 class CrawlRow(msgspec.Struct):
-    """One crawl of an installation. `options` is the resolved configuration as JSON text."""
+    """One crawl of an installation. `options` is the resolved configuration as JSON text.
+
+    `end` is why the last run ended: completed, budget-spent or stopped; empty while one runs.
+    """
 
     number: int
     crawl_id: str
@@ -204,6 +207,7 @@ class CrawlRow(msgspec.Struct):
     ended_at: float | None = None
     active_s: float = 0.0
     counters: Counters = msgspec.field(default_factory=Counters)
+    end: str = ""
 
 
 Row = TypeVar("Row", bound=msgspec.Struct)

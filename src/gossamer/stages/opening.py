@@ -1,20 +1,27 @@
 """Which crawl a command is about: a new one, or the unfinished one of the directory with what changed."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from gossamer.core.rows import CrawlRow
+from gossamer.core.rows import CrawlRow, State
+
+CEILINGS = ("max_pages", "max_pages_per_host")
 
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """The crawl to run. `changes` are sentences about options that differ from last time."""
+    """The crawl to run. `changes` are sentences about options that differ from last time, `added` seeds it had not.
+
+    `still_spent`: its budget was spent, and no ceiling is higher now: there is nothing to do.
+    """
 
     crawl: CrawlRow
     is_new: bool
     changes: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+    still_spent: bool = False
 
 
 def open_crawl(
@@ -30,11 +37,31 @@ def open_crawl(
         stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%d-%H%M%S")
         return Opening(CrawlRow(number, f"{stamp}-{number}", now, list(dict.fromkeys(seeds)), text), is_new=True)
     crawl = known[-1]
-    changes = tuple(_changes(json.loads(crawl.options), json.loads(text)))
+    before = json.loads(crawl.options)
+    changes = tuple(_changes(before, json.loads(text)))
+    added = tuple(seed for seed in dict.fromkeys(seeds) if seed not in set(crawl.seeds))
+    still_spent = not added and _is_still_spent(crawl, before, options)
     crawl.options = text
-    crawl.seeds = list(dict.fromkeys([*crawl.seeds, *seeds]))
-    crawl.ended_at = None
-    return Opening(crawl, is_new=False, changes=changes)
+    crawl.seeds = [*crawl.seeds, *added]
+    crawl.ended_at, crawl.end = None, ""
+    return Opening(crawl, is_new=False, changes=changes, added=added, still_spent=still_spent)
+
+
+def _is_still_spent(crawl: CrawlRow, before: Mapping[str, object], after: Mapping[str, object]) -> bool:
+    """Only after an orderly end: a run that was killed may have captures to parse."""
+    counters = crawl.counters
+    if not crawl.clean or counters.states[State.CAPTURED] or not (counters.unsettled or counters.sitemaps_open):
+        return False
+    most = after.get("max_pages")
+    if isinstance(most, int) and counters.fetched >= most:
+        return True
+    return crawl.end == "budget-spent" and not any(_is_higher(before.get(key), after.get(key)) for key in CEILINGS)
+
+
+def _is_higher(before: object, after: object) -> bool:
+    if not isinstance(before, int):
+        return False
+    return not isinstance(after, int) or after > before
 
 
 def _changes(before: dict[str, object], after: dict[str, object]) -> list[str]:

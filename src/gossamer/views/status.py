@@ -28,10 +28,11 @@ def status_document(
     eta_seconds: float | None,
 ) -> dict[str, Any]:
     """What `gossamer status --json` prints; `status` where the row's own word no longer holds."""
-    counters = crawl.counters
+    counters, status = crawl.counters, status or crawl.status
     return {
         "crawlId": crawl.crawl_id,
-        "status": status or crawl.status,
+        "status": status,
+        "end": _end(crawl, status),
         "fetched": counters.fetched,
         "failed": counters.states[State.FAILED] + counters.states[State.DEAD],
         "frontierSize": counters.unsettled,
@@ -52,6 +53,15 @@ def status_document(
         "sitemaps": {"found": counters.sitemaps, "open": counters.sitemaps_open},
         "contacts": {"all": counters.contacts, "robots": counters.robots_contacts},
     }
+
+
+def _end(crawl: CrawlRow, status: str) -> str | None:
+    """Why the last run ended; None while one runs or rests. A run that was killed could not say: it is stopped."""
+    if status in {"running", "paused"}:
+        return None
+    if crawl.end or status != "completed":
+        return crawl.end or "stopped"
+    return "budget-spent" if crawl.counters.unsettled else "completed"
 
 
 def stored_status(

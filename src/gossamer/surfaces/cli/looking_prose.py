@@ -54,7 +54,7 @@ def size(count: float) -> str:
 
 def status_prose(document: dict[str, Any], data: Path) -> Iterator[str]:
     """The totals, what kept pages away, and how to go on."""
-    yield f"{styled('crawl ' + document['crawlId'], BOLD)}  {styled(document['status'])}"
+    yield f"{styled('crawl ' + document['crawlId'], BOLD)}  {_standing(document)}"
     yield ""
     yield from pairs([(name, value) for name, value in _status_rows(document) if value or not name])
     reasons = sorted(document["reasons"].items(), key=lambda item: -item[1])
@@ -68,6 +68,13 @@ def status_prose(document: dict[str, Any], data: Path) -> Iterator[str]:
     if hint:
         yield ""
         yield styled(hint, DIM)
+
+
+def _standing(document: dict[str, Any]) -> str:
+    """A crawl that has spent its budget is not finished."""
+    if document.get("end") == "budget-spent":
+        return styled(f"budget spent, {document['frontierSize']:,} not settled", {"fg": "yellow"})
+    return styled(document["status"])
 
 
 def _status_rows(document: dict[str, Any]) -> list[tuple[str, str]]:
@@ -100,6 +107,8 @@ def _unsettled(states: dict[str, int]) -> str:
 def _hint(document: dict[str, Any], data: Path) -> str:
     if document["status"] == "paused":
         return f"go on: gossamer resume --data {data}"
+    if document.get("end") == "budget-spent":
+        return f"go on: gossamer crawl --data {data} with a higher --max-pages or --max-pages-per-host"
     if document["status"] != "running" and document["frontierSize"]:
         return f"go on: gossamer crawl --data {data}"
     return ""

@@ -86,7 +86,7 @@ def main() -> None:
         directory = Path(made)
         crawl = still(session([sys.executable, "-m", "gossamer.surfaces.cli.first_crawl"], directory))
         draw("crawl", "make crawl", [("make crawl", crawl)])
-        look = f"gossamer why {PAGE} --data gossamer-data/lab"
+        look = f"gossamer why {PAGE} --data gossamer-lab"
         draw("why", "gossamer why", [(look, session(look.split(), directory))])
 
 

@@ -1,6 +1,7 @@
 """`make crawl` from outside: the lab, a site, what comes the second time, and what is said."""
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -70,11 +71,13 @@ def test_again_after_the_end_is_another_crawl_with_its_first_contact_within_two_
     assert began.timestamp() - before_s < 2
     assert status(data)["fetched"] == lab.pages
     assert len({contact["crawl"] for contact in contacts(data)}) == 2
+    assert "The last crawl in gossamer-data is complete; this is another." in ended.stderr
 
 
 def test_again_before_the_end_goes_on(lab: LabDescription, tmp_path: Path) -> None:
     first = first_crawl(tmp_path, *site(lab, "--max-pages", "2"))
-    assert "the same command again" in first.stderr
+    assert first.stderr.count("go on: the same command again, with a higher limit in ARGS: --max-pages 4") == 1
+    assert "gossamer crawl --data" not in first.stderr
     second = first_crawl(tmp_path, *site(lab))
     assert "goes on" in second.stderr
     assert status(tmp_path / "gossamer-data")["fetched"] == lab.pages
@@ -92,7 +95,31 @@ def test_without_url_it_crawls_the_lab(tmp_path: Path) -> None:
     ended = first_crawl(tmp_path, *FAST, "--max-pages", "5")
     assert ended.returncode == 0, ended.stderr
     assert "crawling the lab" in ended.stderr
-    assert status(tmp_path / "gossamer-data" / "lab")["fetched"] == 5
+    assert "into gossamer-lab, 0 s or more" in ended.stderr
+    assert "make crawl ARGS='--delay 0" in ended.stderr
+    assert status(tmp_path / "gossamer-lab")["fetched"] == 5
+    assert not (tmp_path / "gossamer-data").exists()
+
+
+def test_an_interrupted_lab_crawl_is_no_error_and_is_told_once_how_to_go_on(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "gossamer.surfaces.cli.first_crawl"]
+    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        seen = ""
+        while "starts in" not in seen:
+            seen += process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        rest = process.stderr.read()
+    assert process.returncode == 0, rest
+    assert [line for line in rest.splitlines() if line.startswith("go on")] == ["go on: make crawl"]
+    assert rest.count("look") == 1
+    assert status(tmp_path / "gossamer-lab")["end"] == "stopped"
+
+
+def test_no_limit_at_all_can_be_asked_for(lab: LabDescription, tmp_path: Path) -> None:
+    ended = first_crawl(tmp_path, *site(lab, "--max-pages", "none"))
+    assert "without a limit" in ended.stderr
+    assert status(tmp_path / "gossamer-data")["fetched"] == lab.pages
 
 
 def test_a_seed_that_is_none_is_said_in_a_sentence(tmp_path: Path) -> None:

@@ -4,13 +4,14 @@ It is `gossamer crawl` with a few options filled in: again with the same words g
 begins another crawl when the last one is complete.
 """
 
+import json
 import shlex
 import shutil
 import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -21,25 +22,34 @@ from gossamer.config import CrawlConfig
 from gossamer.core.rows import LAST, CrawlRow, State, UrlRow, crawl_prefix, load
 from gossamer.ports.partition_store import Family, StoreCorrupt, StoreLocked
 from gossamer.reading import NothingThere, Reading, open_reading
-from gossamer.surfaces.cli.crawl import INTERRUPTED, crawl
+from gossamer.surfaces.cli.crawl import GUIDED, INTERRUPTED, crawl
 from gossamer.surfaces.cli.options import configuration
+from gossamer.surfaces.cli.progress import higher_ceiling
 from gossamer.surfaces.cli.seeds import normal_seeds
 from gossamer.testing.lab_hosts import LabConfig
 from gossamer.testing.lab_process import LabDescription, LabDidNotStart, LabOptions, running_lab
 
 PAGES: Final = 200
 """Pages of a first look at a site, and of each further one: some four minutes at a page a second."""
-LAB_DIRECTORY: Final = Path("gossamer-data", "lab")
+LAB_DIRECTORY: Final = Path("gossamer-lab")
 LAB_PORT: Final = 8_788
 """Of the lab, so that a resumed crawl finds it where it was; any free one where it is taken."""
 ROWS_SEARCHED_MAX: Final = 1_000
+COMMAND_CHARS_MAX: Final = 100
+"""Of the command to type again, as far as it is repeated."""
 
 
 class Plan(NamedTuple):
-    """The crawl to run, and what to say before it."""
+    """The crawl to run, what to say before it, and the command to type for more of it.
+
+    `raises_ceiling`: the same command again allows more pages.
+    """
 
     context: click.Context
     words: tuple[str, ...]
+    again: str
+    is_lab: bool = False
+    raises_ceiling: bool = False
 
     @property
     def data(self) -> Path:
@@ -49,60 +59,85 @@ class Plan(NamedTuple):
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Crawl what `arguments` (those of `gossamer crawl`) say, without a seed the lab. Gives the exit code."""
-    asked = _parsed(arguments)
+    """Crawl what `arguments` (those of `gossamer crawl`) say, without a seed the lab. Gives the exit code.
+
+    An orderly stop is success here: make would call it an error.
+    """
+    asked, again = _parsed(arguments), _again(arguments)
     if asked.params["seeds"]:
-        return _carried_out(_of_site(asked))
-    with _lab() as lab:
-        plan = _of_lab(_parsed([*lab.crawl_arguments()[1:], *arguments]), lab)
+        plan = _of_site(asked, again)
         code = _crawled(plan)
-    return _told(plan, code)
+    else:
+        with _lab() as lab:
+            plan = _of_lab(_parsed([*lab.crawl_arguments()[1:], *arguments]), lab, again)
+            code = _crawled(plan)
+    return 0 if _told(plan, code) == INTERRUPTED else code
 
 
 # What to crawl.
 
 
 def _parsed(arguments: Sequence[str]) -> click.Context:
-    return crawl.make_context("crawl", list(arguments))
+    context = crawl.make_context("crawl", list(arguments))
+    context.meta[GUIDED] = True
+    return context
 
 
-def _of_site(asked: click.Context) -> Plan:
+def _again(arguments: Sequence[str]) -> str:
+    """The same as it was typed for make."""
+    words = list(takewhile(lambda word: not word.startswith("-"), arguments))
+    parts = ["make crawl"]
+    for name, value in (("URL", " ".join(words)), ("ARGS", shlex.join(arguments[len(words) :]))):
+        if value:
+            parts.append(f"{name}={shlex.quote(value.replace('$', '$$'))}")
+    typed = " ".join(parts)
+    return typed if len(typed) <= COMMAND_CHARS_MAX else "the same command again"
+
+
+def _of_site(asked: click.Context, again: str) -> Plan:
     data: Path = asked.params["data"]
-    seeds, config = ", ".join(normal_seeds(asked.params["seeds"])), _configuration(asked)
-    known = _newest(data)
-    _another_when_complete(asked, known)
-    limit = f"at most {config.max_pages} pages"
-    if config.max_pages is None:
-        fetched = 0 if known is None or asked.params["new"] else known.counters.fetched
-        asked.params["max_pages"] = str((fetched // PAGES + 1) * PAGES)
-        limit = f"{PAGES} pages at a time"
+    seeds, known = ", ".join(normal_seeds(asked.params["seeds"])), _newest(data)
+    another = _another_when_complete(asked, known)
+    fetched = 0 if known is None or asked.params["new"] else known.counters.fetched
+    config = _configuration(asked, (fetched // PAGES + 1) * PAGES)
+    is_ours = _configuration(asked, 1).max_pages != config.max_pages
+    asked.params["max_pages"] = "none" if config.max_pages is None else str(config.max_pages)
+    limit = "without a limit" if config.max_pages is None else f"at most {config.max_pages} pages"
+    limit = f"{PAGES} pages at a time" if is_ours else limit
     words = (
+        *another,
         f"Crawling {seeds} into {data}: {limit}, {config.delay_s:g} s or more between two contacts of a host.",
         "Ctrl-C stops it and loses nothing; the same command goes on with it.",
         "Say who you are, so that site owners can ask: ARGS='--contact you@example.org'",
     )
-    return Plan(asked, words[: 2 if config.contact else 3])
+    return Plan(asked, words[:-1] if config.contact else words, again, raises_ceiling=is_ours)
 
 
-def _configuration(asked: click.Context) -> CrawlConfig:
-    """What the user chose, wherever it is set."""
+def _configuration(asked: click.Context, max_pages: int | None = None) -> CrawlConfig:
+    """What the user chose, wherever it is set; `max_pages` if nothing is said of that."""
     given = {name: value for name, value in asked.params.items() if name not in {"seeds", "data", "config", "new"}}
-    return configuration(given, asked.params["config"])
+    return configuration(given, asked.params["config"], {"max_pages": max_pages})
 
 
-def _of_lab(asked: click.Context, lab: LabDescription) -> Plan:
+def _of_lab(asked: click.Context, lab: LabDescription, again: str) -> Plan:
     if asked.get_parameter_source("data") is ParameterSource.DEFAULT:
         asked.params["data"] = LAB_DIRECTORY
-    _another_when_complete(asked, _newest(asked.params["data"]))
+    delay_s = _configuration(asked).delay_s
     words = (
+        *_another_when_complete(asked, _newest(asked.params["data"])),
         f"No URL given: crawling the lab, a web of {lab.hosts} hosts and {lab.pages} pages inside this machine,",
-        f"into {asked.params['data']}. Ctrl-C stops it and loses nothing; `make crawl` goes on with it.",
+        f"into {asked.params['data']}, {delay_s:g} s or more between two contacts of a host.",
+        "Ctrl-C stops it and loses nothing; the same command goes on with it.",
     )
-    return Plan(asked, words)
+    return Plan(asked, words, again, is_lab=True)
 
 
-def _another_when_complete(asked: click.Context, known: CrawlRow | None) -> None:
-    asked.params["new"] = asked.params["new"] or (known is not None and _is_complete(known))
+def _another_when_complete(asked: click.Context, known: CrawlRow | None) -> tuple[str, ...]:
+    """Nobody wants to go on with nothing. Gives the words for it."""
+    if asked.params["new"] or known is None or not _is_complete(known):
+        return ()
+    asked.params["new"] = True
+    return (f"The last crawl in {asked.params['data']} is complete; this is another.",)
 
 
 def _is_complete(known: CrawlRow) -> bool:
@@ -143,10 +178,6 @@ def _lab() -> Iterator[LabDescription]:
 # Doing it and telling.
 
 
-def _carried_out(plan: Plan) -> int:
-    return _told(plan, _crawled(plan))
-
-
 def _crawled(plan: Plan) -> int:
     for line in plan.words:
         click.echo(line, err=True)
@@ -183,21 +214,27 @@ def _next_steps(reading: Reading, plan: Plan) -> list[str]:
     segments = plan.data / "warc" / newest.crawl_id
     if any(segments.glob("*.warc.gz")):
         steps.append(("the octets on the wire", f"zless {shlex.quote(str(segments))}/*.warc.gz"))
-    if not _is_complete(newest):
-        steps.append(("go on with it", "the same command again"))
-    elif _is_lab(plan):
+    if _is_complete(newest) and plan.is_lab:
         steps.append(("crawl a real site", "make crawl URL=https://example.com/"))
     width = max(len(what) for what, _ in steps)
-    return ["look at it", *(f"  {what:<{width}}  {step}" for what, step in steps)]
+    lines = ["look at it", *(f"  {what:<{width}}  {step}" for what, step in steps)]
+    if plan.is_lab and newest.counters.states[State.FAILED]:
+        lines.append("failed: the lab breaks some links on purpose")
+    return [*lines, *_go_on(newest, plan)]
+
+
+def _go_on(newest: CrawlRow, plan: Plan) -> list[str]:
+    if _is_complete(newest):
+        return []
+    raised = higher_ceiling(json.loads(newest.options), newest)
+    if not raised or plan.raises_ceiling:
+        return [f"go on: {plan.again}"]
+    return [f"go on: {plan.again}, with a higher limit in ARGS: {raised}"]
 
 
 def _data_option(plan: Plan) -> str:
     is_default = plan.data == Path(crawl.make_context("crawl", [], resilient_parsing=True).params["data"])
     return "" if is_default else f" --data {shlex.quote(str(plan.data))}"
-
-
-def _is_lab(plan: Plan) -> bool:
-    return plan.data == LAB_DIRECTORY
 
 
 def _example(reading: Reading, newest: CrawlRow) -> str | None:

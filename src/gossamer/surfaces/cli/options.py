@@ -1,16 +1,44 @@
 """Command-line options made from the table in `config`: one truth for flags, keys, variables and docs."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 
 from gossamer.config import OPTIONS, ConfigFaults, CrawlConfig, Option, resolve
 
+GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
+    "Scope": ("scope", "include", "exclude", "max_hops", "sitemaps"),
+    "Budget": ("max_pages", "max_pages_per_host", "concurrency", "parsers"),
+    "Politeness": (
+        *("delay_s", "delay_factor", "delay_max_s", "per_address_delay_s", "attempts", "retry_base_s"),
+        *("robots", "robots_unreachable"),
+    ),
+    "Identity": ("user_agent", "contact"),
+    "Output": ("data", "new", "text"),
+    "Labs": ("connect_to", "allow_address", "ca_file"),
+}
+"""Options that are in no group come at the end, so that none is forgotten."""
+VALUES_SHOWN: Final = frozenset({"scope", "robots", "robots_unreachable", "text"})
 F = TypeVar("F", bound=Callable[..., Any])
 CONFIG_FILE = "gossamer.toml"
+
+
+class GroupedOptions(click.Command):
+    """A command whose help has its options in groups."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """In the order of GROUPS."""
+        options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
+        records = {option.name or "": option.get_help_record(ctx) for option in options}
+        rest = tuple(name for name in records if not any(name in names for names in GROUPS.values()))
+        for title, names in (*GROUPS.items(), ("Other", rest)):
+            rows = [record for name in names if (record := records.get(name))]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
 
 
 def data_option(command: F) -> F:
@@ -44,6 +72,8 @@ def _click_option(option: Option) -> Callable[[F], F]:
     default = option.default
     shown = ", ".join(map(str, default)) if isinstance(default, tuple | frozenset) else default
     text = option.help[0].upper() + option.help[1:]
+    if option.key in VALUES_SHOWN:
+        text += f": {option.allowed}"
     if shown not in ("", None) and shown is not True:
         text += f"  [default: {'obey' if option.key == 'robots' else shown}]"
     if not option.metavar:

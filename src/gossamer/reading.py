@@ -5,12 +5,15 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gossamer.adapters.files.data_directory import DataDirectory
-from gossamer.adapters.files.segments import SegmentReader
 from gossamer.adapters.rocksdb.partition_store import RocksPartitionStore
 from gossamer.core.rows import LAST, CrawlRow, load
 from gossamer.ports.partition_store import Family, PartitionStore
+
+if TYPE_CHECKING:
+    from gossamer.adapters.files.segments import SegmentReader
 
 NEIGHBOURS_MAX = 1_000
 NEIGHBOURS_SHOWN_MAX = 3
@@ -38,13 +41,19 @@ class Reading:
         known = ", ".join(row.crawl_id for row in self.crawls)
         raise NothingThere(f"no crawl {crawl_id} in {self.directory.root}; there is: {known}")
 
-    def raw(self, crawl: CrawlRow) -> SegmentReader:
+    def raw(self, crawl: CrawlRow) -> "SegmentReader":
         """Reads WARC records of a crawl; close it after use."""
-        return SegmentReader(self.directory.raw(crawl.crawl_id))
+        return _segment_reader(self.directory.raw(crawl.crawl_id))
 
-    def text(self, crawl: CrawlRow) -> SegmentReader:
+    def text(self, crawl: CrawlRow) -> "SegmentReader":
         """Reads text records of a crawl; close it after use."""
-        return SegmentReader(self.directory.text(crawl.crawl_id))
+        return _segment_reader(self.directory.text(crawl.crawl_id))
+
+
+def _segment_reader(directory: Path) -> "SegmentReader":
+    from gossamer.adapters.files.segments import SegmentReader  # noqa: PLC0415  10 ms that lists need not pay
+
+    return SegmentReader(directory)
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from gossamer.adapters.system.lock import DirectoryLock
 from gossamer.core.outcome import Denied, Failed, Fetched, Reason, Redirected
 from gossamer.core.robots_copy import Body
 from gossamer.core.rows import FetchFacts, OutlinkRow
-from gossamer.surfaces.cli import exporting, looking, printing
+from gossamer.surfaces.cli import exporting, looking, printing, stored
 from gossamer.surfaces.cli.looking_prose import page_cells
 from gossamer.surfaces.cli.opened import live_status
 from gossamer.surfaces.cli.printing import Fit
@@ -29,7 +29,7 @@ from gossamer.views.pages import PageView
 
 A, B = "http://a.test/", "http://b.test/"
 EVIL = "\x1b]0;owned\x07\x1b[31mred\x1b[0m\n\u202etitle\x9b2J\u2028\x85"
-COMMANDS = {command.name: command for command in looking.COMMANDS}
+COMMANDS = {command.name: command for command in (*looking.COMMANDS, *stored.COMMANDS)}
 
 
 @pytest.fixture(scope="module")

@@ -6,12 +6,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 import msgspec
 
-from gossamer.adapters.files.segments import SegmentReader
 from gossamer.adapters.system.clock import SystemClock
 from gossamer.adapters.system.lock import is_held
 from gossamer.config import ConfigFaults, CrawlConfig, resolve
@@ -23,6 +22,9 @@ from gossamer.reading import NothingThere, Reading, open_reading
 from gossamer.surfaces.cli.options import data_option
 from gossamer.views.lookup import urls_meant
 from gossamer.views.why_case import Case, CrawlRules
+
+if TYPE_CHECKING:
+    from gossamer.adapters.files.segments import SegmentReader
 
 STATUS_KEYS = frozenset({"crawlId", "status", "states", "hosts"})
 """Without these an answer is no status: an error, or a process of another version."""
@@ -126,11 +128,11 @@ class Opened:
         )
         return Case(self.partition, self.crawl, rules, self.now, self.is_running)
 
-    def raw(self) -> SegmentReader:
+    def raw(self) -> "SegmentReader":
         """Reads WARC records; close it after use."""
         return self.reading.raw(self.crawl)
 
-    def text(self) -> SegmentReader:
+    def text(self) -> "SegmentReader":
         """Reads text records; close it after use."""
         return self.reading.text(self.crawl)
 

@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 import termios
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -26,6 +26,8 @@ LINE_EVERY_S: Final = 10.0
 REASONS_SHOWN_MAX: Final = 5
 BAR_CELLS: Final = 32
 PANEL_CELLS: Final = 84
+LABEL_CELLS: Final = 17
+"""Of a line of the panel: the frame, the longest label and what is between."""
 _LFLAG: Final = 3
 
 
@@ -171,13 +173,26 @@ def panel(live: Live, cells: int = PANEL_CELLS) -> "RenderableType":
     )
     grid.add_row("received", size(document["bytes"]))
     reasons = sorted(crawl.counters.reasons.items(), key=lambda item: -item[1])[:REASONS_SHOWN_MAX]
-    shown = [f"{reason} [bold]{count:,}[/]".replace(" ", "\u00a0") for reason, count in reasons]
-    grid.add_row("not fetched", "   ".join(shown) or "none")
+    grid.add_row("not fetched", "\n".join(_whole_in_lines(reasons, cells - LABEL_CELLS)) or "none")
     waiting = waits_for(live)
     if waiting:
         grid.add_row("waits for", waiting)
     title = f"gossamer · {crawl.crawl_id}" + (" · paused" if document["status"] == "paused" else "")
     return Panel(grid, title=title, title_align="left", border_style="dim", width=cells)
+
+
+def _whole_in_lines(counts: Sequence[tuple[str, int]], cells: int) -> list[str]:
+    """`reason count` side by side, never broken: Rich breaks lines at no-break spaces too."""
+    lines: list[str] = []
+    used = cells
+    for reason, count in counts:
+        needed = len(f"{reason} {count:,}")
+        word = f"{reason} [bold]{count:,}[/]"
+        if used + needed + 3 > cells:
+            lines, used = [*lines, word], needed
+        else:
+            lines[-1], used = f"{lines[-1]}   {word}", used + needed + 3
+    return lines
 
 
 def waits_for(live: Live) -> str:

@@ -12,7 +12,7 @@ class AccessRecord(msgspec.Struct, frozen=True, rename="camel"):
     """One request as the server saw it. Monotonic times are the machine's, so they compare across processes."""
 
     start_mono: float  # the first byte of the request arrived
-    end_mono: float  # the answer was handed to the kernel, or the connection ended without one
+    end_mono: float  # the answer was about to go to the kernel, or the connection had ended without one
     start_wall: float
     end_wall: float
     host: str

@@ -260,9 +260,10 @@ class Connection(asyncio.Protocol):
 
     def _send(self, incoming: _Incoming, response: LabResponse) -> None:
         self._wake()
-        self._transport.write(_wire(response, is_head=incoming.method == "HEAD", is_last=incoming.is_last))
         self._answering = None
+        # Before the write: it wakes the client, who may be given our processor before we read the clock.
         self._record(incoming, response.status, len(response.body))
+        self._transport.write(_wire(response, is_head=incoming.method == "HEAD", is_last=incoming.is_last))
         if incoming.is_last:
             self._transport.close()
         elif self._waiting:

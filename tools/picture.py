@@ -1,4 +1,4 @@
-"""The pictures of the README, from real sessions in a terminal of 100 columns: `python -m tools.picture`.
+"""The pictures of the README, from real sessions in a terminal: `python -m tools.picture`.
 
 A crawl of the lab takes half a minute; of its live view, which replaces itself, one frame is kept.
 """
@@ -21,6 +21,7 @@ from tools.sections import ROOT
 
 IMAGES: Final = ROOT / "docs" / "images"
 COLUMNS, ROWS = 100, 60
+WHY_COLUMNS: Final = 128  # so wide that a decision and its time are on one line
 FRAME: Final = re.compile(r"╭─[^╭]*?╯", re.DOTALL)
 MOVES: Final = re.compile("\x1b\\[[0-9;?]*[A-LN-Za-ln-z]|\r")  # all control sequences but colours (…m)
 DONE: Final = re.compile(r"(\d+)%")
@@ -32,11 +33,11 @@ SVG: Final = re.sub(r"@font-face \{\{.*?\}\}\s*", "", CONSOLE_SVG_FORMAT, flags=
 )
 
 
-def session(command: list[str], directory: Path) -> str:
+def session(command: list[str], directory: Path, columns: int = COLUMNS) -> str:
     """What a terminal gets to see of a command."""
     owner, terminal = pty.openpty()
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    size = {"COLUMNS": str(COLUMNS), "LINES": str(ROWS)}
+    size = {"COLUMNS": str(columns), "LINES": str(ROWS)}
     environment = {**os.environ, **size, "PATH": path, "TERM": "xterm-256color", "PYTHONPATH": str(ROOT / "src")}
     with subprocess.Popen(command, cwd=directory, stdout=terminal, stderr=terminal, env=environment):
         os.close(terminal)
@@ -68,9 +69,9 @@ def _percent(frame: str) -> int:
     return int(found[1]) if found else 0
 
 
-def draw(name: str, title: str, sessions: list[tuple[str, str]]) -> None:
+def draw(name: str, title: str, sessions: list[tuple[str, str]], columns: int = COLUMNS) -> None:
     """Write `docs/images/NAME.svg`: for each session its command and what it printed."""
-    console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True)
+    console = Console(record=True, width=columns, file=io.StringIO(), force_terminal=True)
     for number, (command, seen) in enumerate(sessions):
         console.print(Text.assemble("\n" * bool(number), ("$ ", "bold green"), (command, "bold")))
         console.print(Text.from_ansi(re.sub(r"\n{3,}", "\n\n", seen).strip("\n")))
@@ -87,7 +88,7 @@ def main() -> None:
         crawl = still(session([sys.executable, "-m", "gossamer.surfaces.cli.first_crawl"], directory))
         draw("crawl", "make crawl", [("make crawl", crawl)])
         look = f"gossamer why {PAGE} --data gossamer-lab"
-        draw("why", "gossamer why", [(look, session(look.split(), directory))])
+        draw("why", "gossamer why", [(look, session(look.split(), directory, WHY_COLUMNS))], WHY_COLUMNS)
 
 
 if __name__ == "__main__":

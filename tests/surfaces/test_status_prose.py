@@ -19,7 +19,7 @@ def prose(end: str, ready: int) -> str:
 
 def test_a_spent_budget_does_not_look_finished() -> None:
     text = prose("budget-spent", 1_234)
-    assert "budget spent, 1,234 not settled" in text
+    assert "budget spent, 1,234 left to do" in text
     assert "completed" not in text
     assert "go on: gossamer crawl --data d with a higher --max-pages" in text
 

@@ -73,7 +73,7 @@ def status_prose(document: dict[str, Any], data: Path) -> Iterator[str]:
 def _standing(document: dict[str, Any]) -> str:
     """A crawl that has spent its budget is not finished."""
     if document.get("end") == "budget-spent":
-        return styled(f"budget spent, {document['frontierSize']:,} not settled", {"fg": "yellow"})
+        return styled(f"budget spent, {document['frontierSize']:,} left to do", {"fg": "yellow"})
     return styled(document["status"])
 
 

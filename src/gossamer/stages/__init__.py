@@ -4,8 +4,9 @@ A stage decides nothing itself that a rule in `core` could decide, and only the 
 the others tell it what happened. In the order of a page's life:
 
 - `opening`: which crawl is meant, a new one or the unfinished one.
-- `frontier`: a heap of hosts by next-allowed time, hands out leases. `workbench` holds the hosts in memory
-  (`host_queue`), `judge` says whether one may be asked for a URL now: robots.txt comes before any page.
+- `frontier`: a heap of hosts by next-allowed time, hands out leases; `debuts` spreads the first contacts. `workbench`
+  holds the hosts in memory (`host_queue`), `judge` says whether one may be asked for a URL now: robots.txt comes
+  before any page.
 - `fetch`: one lease to its end, with the gap of its address (`address_gap`); `robots_fetch` for robots.txt, `capture`
   to turn the answer into records.
 - `store`: group commit. `ledger` turns what was reported (`events`) into the writes of a batch, with `recent_keys`

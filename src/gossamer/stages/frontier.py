@@ -18,6 +18,7 @@ from gossamer.core.rows import Kind
 from gossamer.core.url import Url, origin_of
 from gossamer.ports.clock import Clock
 from gossamer.ports.partition_store import PartitionStore
+from gossamer.stages.debuts import Debuts
 from gossamer.stages.host_queue import Entry, HostQueue, RobotsErrand
 from gossamer.stages.judge import Judge, JudgeRules
 from gossamer.stages.workbench import Workbench
@@ -88,6 +89,7 @@ class Frontier:
         self._heap: list[tuple[float, int, HostQueue]] = []
         self._order = count()
         self._starved: deque[HostQueue] = deque()
+        self._debuts = Debuts()
         self.budget = budget
         self.in_flight = 0
         self.suspects_in_flight = 0
@@ -134,7 +136,10 @@ class Frontier:
             if host.in_flight or not host.has_work:
                 self._bench.forget_if_idle(host)
                 continue
-            if host.next_at > now:  # it learned of a crawl-delay after it was queued
+            if not host.has_debut:
+                host.has_debut = True
+                host.next_at = max(host.next_at, self._debuts.take(now, len(self.hosts), self._rules.delay.delay_s))
+            if host.next_at > now:  # its debut is later, or it learned of a crawl-delay after it was queued
                 self.wake(host)
                 continue
             if host.timed_out and self.suspects_in_flight >= self._rules.suspects_max:

@@ -1,7 +1,8 @@
 """A host in memory: its manners, its robots rules, and a short run of the URLs that wait for it on disk.
 
 `bodies` are texts of robots.txt by digest, and `is_unsaved` whether the host had a contact, since the last batch.
-`is_mixed`: its URLs have more than one origin; where that is False it is certain only if `is_surveyed`.
+`is_mixed`: its URLs have more than one origin; where that is False it is certain only if `is_surveyed`. `has_debut`:
+the moment of its first contact is set.
 """
 
 from collections import deque
@@ -74,6 +75,7 @@ class HostQueue:
     search: "Search | None" = None
     has_put_back: bool = False
     is_starved: bool = False
+    has_debut: bool = False
 
     def __repr__(self) -> str:
         state = "in transit" if self.in_flight else f"next {self.next_at:.2f}"

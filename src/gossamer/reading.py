@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from gossamer.adapters.files.data_directory import DataDirectory
 from gossamer.adapters.rocksdb.partition_store import RocksPartitionStore
-from gossamer.core.rows import LAST, CrawlRow, load
+from gossamer.core.rows import LAST, CrawlRow, counters_meta_key, crawl_of, split_crawl_meta_key
 from gossamer.ports.partition_store import Family, PartitionStore
 
 if TYPE_CHECKING:
@@ -85,4 +85,5 @@ def _nothing_in(data: Path) -> str:
 def crawls_in(partition: PartitionStore) -> tuple[CrawlRow, ...]:
     """All crawls of an installation, oldest first."""
     rows = partition.scan(Family.META, b"crawl:", b"crawl:" + LAST)
-    return tuple(load(CrawlRow, stored) for _, stored in rows)
+    numbers = [(split_crawl_meta_key(key), stored) for key, stored in rows]
+    return tuple(crawl_of(stored, partition.get(Family.META, counters_meta_key(number))) for number, stored in numbers)

@@ -115,3 +115,12 @@ def test_a_sitemap_is_no_page_and_lies_with_its_host(key: bytes) -> None:
     assert rows.sitemap_key(key) != key
     assert rows.sitemap_key(key)[:8] == key[:8]
     assert rows.sitemap_key(rows.sitemap_key(key)) == key
+
+
+def test_a_crawl_has_the_counters_of_its_last_batch() -> None:
+    crawl = rows.CrawlRow(7, "c7", 0.0, ["http://a.test/"], "{}")
+    stored = dump(crawl)
+    later = Counters(fetched=3)
+    assert rows.crawl_of(stored, dump(later)).counters == later
+    assert rows.crawl_of(stored, None).counters == Counters()
+    assert rows.split_crawl_meta_key(rows.crawl_meta_key(7)) == 7

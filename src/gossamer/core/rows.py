@@ -194,6 +194,8 @@ class Counters(msgspec.Struct):
 class CrawlRow(msgspec.Struct):
     """One crawl of an installation. `options` is the resolved configuration as JSON text.
 
+    Stored when anything but the counters changes: 100,000 seeds are 3 MB. The counters have a row of their own, written
+    with every batch; `crawl_of` puts the two together.
     `end` is why the last run ended: completed, budget-spent or stopped; empty while one runs.
     """
 
@@ -293,9 +295,27 @@ def tally_key(crawl: int, host: bytes) -> bytes:
     return _U32.pack(crawl) + host
 
 
+def counters_meta_key(crawl: int) -> bytes:
+    """META: the counters of a crawl as of the last batch."""
+    return b"counters:" + _U32.pack(crawl)
+
+
+def crawl_of(stored: bytes, counters: bytes | None) -> CrawlRow:
+    """A crawl from its two rows."""
+    crawl = load(CrawlRow, stored)
+    if counters is not None:
+        crawl.counters = load(Counters, counters)
+    return crawl
+
+
 def crawl_meta_key(crawl: int) -> bytes:
     """META: the row of a crawl."""
     return b"crawl:" + _U32.pack(crawl)
+
+
+def split_crawl_meta_key(stored: bytes) -> int:
+    """The number of the crawl of a `crawl_meta_key`."""
+    return int(_U32.unpack(stored.removeprefix(b"crawl:"))[0])
 
 
 def segment_meta_key(name: str) -> bytes:

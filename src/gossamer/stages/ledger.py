@@ -22,6 +22,7 @@ from gossamer.core.rows import (
     State,
     UrlRow,
     capture_key,
+    counters_meta_key,
     crawl_meta_key,
     dump,
     load,
@@ -80,6 +81,7 @@ class Ledger:
         self.retry = rules.retry
         self._rng = rng
         self._recent = RecentKeys()
+        self._about: tuple[object, ...] = ()
         self._waiting_cursor = waiting_key(crawl.number, 0, b"")
         self.crawl = crawl
         self.next_due_at = self._first_due_at()
@@ -116,7 +118,11 @@ class Ledger:
             host.bodies, host.is_unsaved = {}, False
         for name, length in posting.segments.items():
             batch.put(Family.META, segment_meta_key(name), length.to_bytes(8, "big"))
-        batch.put(Family.META, crawl_meta_key(crawl.number), dump(crawl))
+        about = (crawl.status, crawl.end, crawl.clean, crawl.ended_at, crawl.active_s, crawl.options, len(crawl.seeds))
+        if about != self._about:
+            batch.put(Family.META, crawl_meta_key(crawl.number), dump(crawl))
+            self._about = about
+        batch.put(Family.META, counters_meta_key(crawl.number), dump(crawl.counters))
 
     def promote_due(self, posting: Posting, limit: int = 1_000) -> None:
         """Move waiting URLs whose time has come back to the queues of their hosts, at most `limit` of them."""

@@ -8,14 +8,12 @@ from gossamer.core.rows import (
     LAST,
     OPEN_STATES,
     CaptureRow,
-    CrawlRow,
     Kind,
     PageRow,
     State,
     TallyRow,
     UrlRow,
     committed_length,
-    crawl_meta_key,
     crawl_prefix,
     load,
     ready_key,
@@ -26,6 +24,7 @@ from gossamer.core.rows import (
 )
 from gossamer.core.warc import read_record
 from gossamer.ports.partition_store import Family
+from gossamer.reading import crawls_in
 from gossamer.testing.sim_web import Exchange
 from gossamer.testing.world import World
 
@@ -71,9 +70,7 @@ def _assert_queues(world: World, rows: dict[bytes, UrlRow]) -> None:
 
 
 def _assert_totals(world: World, rows: dict[bytes, UrlRow]) -> None:
-    stored = world.partition.get(Family.META, crawl_meta_key(world.life.crawl.number))
-    assert stored is not None
-    counters = load(CrawlRow, stored).counters
+    counters = crawls_in(world.partition)[-1].counters
     pages = [row for row in rows.values() if row.kind is Kind.PAGE]
     sitemaps = [row for row in rows.values() if row.kind is Kind.SITEMAP]
     assert counters.states == _by_state(pages)

@@ -36,6 +36,7 @@ from gossamer.core.rows import (
 from gossamer.core.url import Url, UrlFault, host_of, link_keys, normalize
 from gossamer.core.warc import read_record
 from gossamer.ports.partition_store import Family
+from gossamer.reading import crawls_in
 from gossamer.stages.address_gap import AddressGap
 from gossamer.stages.capture import CaptureWriter
 from gossamer.stages.events import Discovered
@@ -214,7 +215,7 @@ class World:
     def _born(self) -> Life:
         config = resolve(self._options, {}, None)
         self._cut_segments()
-        known = [load(CrawlRow, stored) for _, stored in self.partition.scan(Family.META, b"crawl:", b"crawl:" + LAST)]
+        known = crawls_in(self.partition)
         opening = open_crawl(known, self._seeds, json.loads(json.dumps(as_plain(config))), new=False, now=WALL_START_S)
         was_clean = opening.is_new or opening.crawl.clean
         life = self._built(opening.crawl, config)

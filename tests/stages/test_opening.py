@@ -97,3 +97,10 @@ def test_captures_of_a_run_that_was_killed_are_parsed_whatever_the_budget() -> N
 
 def test_a_run_that_begins_has_no_end_yet() -> None:
     assert open_crawl([spent(TOTAL)], [], {}, new=False, now=NOW).crawl.end == ""
+
+
+def test_a_crawl_that_is_still_spent_is_left_as_it_is() -> None:
+    crawl = spent(OF_A_HOST)
+    opening = open_crawl([crawl], [], OF_A_HOST | {"delay_s": 9}, new=False, now=NOW)
+    assert opening.still_spent
+    assert (opening.crawl.end, json.loads(opening.crawl.options)) == ("budget-spent", OF_A_HOST)

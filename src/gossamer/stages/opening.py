@@ -41,10 +41,12 @@ def open_crawl(
     changes = tuple(_changes(before, json.loads(text)))
     added = tuple(seed for seed in dict.fromkeys(seeds) if seed not in set(crawl.seeds))
     still_spent = not added and _is_still_spent(crawl, before, options)
+    if still_spent:
+        return Opening(crawl, is_new=False, changes=changes, still_spent=True)
     crawl.options = text
     crawl.seeds = [*crawl.seeds, *added]
     crawl.ended_at, crawl.end = None, ""
-    return Opening(crawl, is_new=False, changes=changes, added=added, still_spent=still_spent)
+    return Opening(crawl, is_new=False, changes=changes, added=added)
 
 
 def _is_still_spent(crawl: CrawlRow, before: Mapping[str, object], after: Mapping[str, object]) -> bool:

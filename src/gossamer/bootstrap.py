@@ -1,6 +1,7 @@
 """The composition root of a crawl: configuration → adapters → stages. That of looking at one is `reading`."""
 
 import asyncio
+import resource
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -54,6 +55,13 @@ from gossamer.stages.store import Durable, Store
 
 class NoRoom(Exception):
     """The disk is too full to begin; the message has the figures."""
+
+
+def raise_file_limit() -> None:
+    """1,000 fetches and 256 idle connections need more descriptors than the usual soft limit of 1,024."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def wall_time() -> float:

@@ -12,7 +12,8 @@ CEILINGS = ("max_pages", "max_pages_per_host")
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """The crawl to run. `changes` are sentences about options that differ from last time, `added` seeds it had not.
+    """The crawl to run. `changes` are sentences about options that differ from last time, `added` seeds it had not
+    (all of a new one).
 
     `still_spent`: its budget was spent, and no ceiling is higher now: there is nothing to do.
     """
@@ -35,11 +36,13 @@ def open_crawl(
     if new or not known:
         number = max((row.number for row in known), default=0) + 1
         stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%d-%H%M%S")
-        return Opening(CrawlRow(number, f"{stamp}-{number}", now, list(dict.fromkeys(seeds)), text), is_new=True)
+        given = tuple(dict.fromkeys(seeds))
+        return Opening(CrawlRow(number, f"{stamp}-{number}", now, list(given), text), is_new=True, added=given)
     crawl = known[-1]
     before = json.loads(crawl.options)
     changes = tuple(_changes(before, json.loads(text)))
-    added = tuple(seed for seed in dict.fromkeys(seeds) if seed not in set(crawl.seeds))
+    had = set(crawl.seeds)
+    added = tuple(seed for seed in dict.fromkeys(seeds) if seed not in had)
     still_spent = not added and _is_still_spent(crawl, before, options)
     if still_spent:
         return Opening(crawl, is_new=False, changes=changes, still_spent=True)

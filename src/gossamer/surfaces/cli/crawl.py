@@ -13,7 +13,14 @@ import click
 import tomli_w
 import uvloop
 
-from gossamer.bootstrap import Installation, OpenCrawl, open_crawl_stages, open_installation, wall_time
+from gossamer.bootstrap import (
+    Installation,
+    OpenCrawl,
+    open_crawl_stages,
+    open_installation,
+    raise_file_limit,
+    wall_time,
+)
 from gossamer.config import CrawlConfig, as_plain, unknown_variables
 from gossamer.core.rows import CrawlRow, Kind
 from gossamer.core.url import Url, link_keys
@@ -79,13 +86,13 @@ async def _crawl(order: Order, installation: Installation) -> int:
     if not opening.crawl.seeds:
         raise NothingBegun("no seed given, and no crawl to go on with; write: gossamer crawl https://example.com/")
     screen = Screen()
+    raise_file_limit()
     if opening.still_spent:
         screen.say(_still_spent(opening.crawl, order))
         return 0
     async with open_crawl_stages(installation, opening.crawl, config, screen.say) as open_:
         interrupts = _Interrupts(open_, screen)
-        if opening.is_new:
-            await _check_names(open_, order, config)
+        await _check_names(open_, opening, config)
         for line in _told(opening, order):
             screen.say(line)
         installation.directory.resolved_config.write_text(tomli_w.dumps(options), encoding="utf-8")
@@ -95,10 +102,12 @@ async def _crawl(order: Order, installation: Installation) -> int:
         return INTERRUPTED if interrupts.count else code
 
 
-async def _check_names(open_: OpenCrawl, order: Order, config: CrawlConfig) -> None:
-    missing = await unresolvable(open_.dns, config, order.seeds)
+async def _check_names(open_: OpenCrawl, opening: Opening, config: CrawlConfig) -> None:
+    """New seeds must have an address, at least one of them; nothing is stored before."""
+    seeds = [Url(seed) for seed in opening.added]
+    missing = await unresolvable(open_.dns, config, seeds)
     sentences = [sentence(seed, reason) for seed, reason in missing.items()]
-    if len(missing) == len(order.seeds):
+    if seeds and len(missing) == len(seeds):
         raise NothingBegun("\n".join(sentences))
     for line in sentences:
         click.echo(line, err=True)

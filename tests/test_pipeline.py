@@ -49,7 +49,8 @@ def test_the_map_names_the_families_that_the_code_of_a_stage_reads_and_writes(na
 
 
 def test_every_module_that_touches_the_state_belongs_to_a_stage() -> None:
-    touching = {path.stem for path in STAGES.glob("*.py") if any(_uses(path, READING | WRITING))}
+    before_the_stages = {"replay"}  # of what a kill cut off
+    touching = {path.stem for path in STAGES.glob("*.py") if any(_uses(path, READING | WRITING))} - before_the_stages
     assert touching <= {module for modules in MODULES.values() for module in modules}
 
 

@@ -11,7 +11,7 @@ from random import Random
 
 from gossamer import __version__
 from gossamer.adapters.dns.resolver import CaresDns, DnsLimits
-from gossamer.adapters.files.contact_log import Author, ContactLog
+from gossamer.adapters.files.contact_log import Author, ContactLog, newest_contacts
 from gossamer.adapters.files.data_directory import DataDirectory
 from gossamer.adapters.files.segment_sync import LocalSegmentSync
 from gossamer.adapters.files.segments import SegmentPlan, SegmentWriter, recover, write_index
@@ -48,6 +48,7 @@ from gossamer.stages.fetch import Fetch, FetchRules, Surroundings
 from gossamer.stages.frontier import Frontier, FrontierRules
 from gossamer.stages.ledger import Ledger, LedgerRules
 from gossamer.stages.parse import Parse
+from gossamer.stages.replay import replay
 from gossamer.stages.room import LEASE_BYTES_MIN, Room
 from gossamer.stages.runner import Runner, Stages
 from gossamer.stages.store import Durable, Store
@@ -147,6 +148,8 @@ async def open_crawl_stages(
     """Build the stages of `crawl`; on leaving, everything is closed, indexed and cut to what is committed."""
     clock, rng = SystemClock(), fresh_random()
     directory, partition = installation.directory, installation.partition
+    if not all(row.clean for row in installation.crawls):
+        await replay(partition, newest_contacts(directory.contacts), clock.now())
     recover_segments(installation, crawl)
     captures = SegmentWriter(_raw_plan(directory, crawl, config, rng))
     contacts = ContactLog(directory.contacts, _author(crawl, config, clock))

@@ -163,6 +163,22 @@ def test_a_crawl_that_was_killed_and_goes_on_is_clean(kill_s: float) -> None:
     assert wrongs(world, contacts.records) == []
 
 
+@pytest.mark.slow
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10_000), factor=st.sampled_from([0.0, 4.0]), shared=st.booleans(), rng=st.randoms())
+def test_a_crawl_that_was_killed_again_and_again_is_clean_whatever_the_web_does(
+    seed: int, factor: float, rng: Random, *, shared: bool
+) -> None:
+    world, contacts = recorded(*(f"http://{host}/" for host in HOSTS), retry_base_s=5, attempts=3, delay_factor=factor)
+    world.web.elsewhere = a_web(Random(seed))
+    if shared:
+        world.web.names = {host: ["93.184.216.34"] for host in HOSTS}
+    for _ in range(6):
+        world.crawl(kill_at=world.now_s + rng.uniform(0.1, 12))
+    assert world.crawl() is not None
+    assert wrongs(world, contacts.records) == []
+
+
 def test_a_full_disk_keeps_no_end_out_of_the_log() -> None:
     world, contacts = recorded("http://h0.test/", delay_s=1)
     world.web.elsewhere = lambda _url: page("/a", "/b", latency_s=0.5)

@@ -16,5 +16,6 @@ by property, and asked from the command line. In reading order:
   `feed`, both on `loose_xml`.
 - What is kept. `rows` (keys and rows of the state), `messages` (what crosses a process border), `warc` and `cdxj`
   (records and their index), `contacts` (records of the contact log).
-- Whether it was polite. `audit` replays the contact log, with `audit_pace` (the rules about time) and `audit_robots`.
+- Whether it was polite. `audit` replays the contact log, with `audit_pace` (the rules about time) and `audit_robots`;
+  `replay` takes in what a kill cut off.
 """

@@ -4,16 +4,21 @@ import unicodedata
 
 from xxhash import xxh3_64_intdigest
 
+_NO_BREAK_SPACE = "\u00a0".encode()
+
 
 def normalized_text(text: str) -> bytes:
     """`text` in UTF-8, composed (NFC), runs of white space as one space, none at the ends. Idempotent.
 
-    Case stays: "exact" is what the hash is for, and no page differs from its copy in case alone. 0.16 ms for 22 KB;
-    replacing on bytes in passes costs 0.24, a regular expression 0.4.
+    White space is that of ASCII and the no-break space. Case stays: "exact" is what the hash is for, and no page
+    differs from its copy in case alone. 0.13 ms for 22 KB; str.split takes 0.16, replacing in passes 0.24.
     """
     if not text.isascii() and not unicodedata.is_normalized("NFC", text):
         text = unicodedata.normalize("NFC", text)
-    return " ".join(text.split()).encode("utf-8", "replace")
+    octets = text.encode("utf-8", "replace")
+    if _NO_BREAK_SPACE in octets:
+        octets = octets.replace(_NO_BREAK_SPACE, b" ")
+    return b" ".join(octets.split())
 
 
 def content_hash(text: str) -> int:

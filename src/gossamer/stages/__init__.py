@@ -3,7 +3,8 @@
 A stage decides nothing itself that a rule in `core` could decide, and only the store stage writes to the partition:
 the others tell it what happened. In the order of a page's life:
 
-- `opening`: which crawl is meant, a new one or the unfinished one.
+- `opening`: which crawl is meant, a new one or the unfinished one. After a kill `replay` brings the rows of hosts up to
+  the end of the contact log.
 - `frontier`: a heap of hosts by next-allowed time, hands out leases; `debuts` spreads the first contacts. `workbench`
   holds the hosts in memory (`host_queue`), `judge` says whether one may be asked for a URL now: robots.txt comes
   before any page.

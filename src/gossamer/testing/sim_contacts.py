@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from gossamer.core.contacts import ContactRecord
 from gossamer.ports.contacts import Contact, ContactEnd
 from gossamer.ports.segments import DiskFull
 
@@ -10,11 +11,15 @@ PLENTY_BYTES = 2**40
 
 @dataclass(slots=True)
 class SimContacts:
-    """See `ports.contacts.Contacts`. `is_full` refuses begins and ends alike."""
+    """See `ports.contacts.Contacts`. `is_full` refuses begins and ends alike.
+
+    `records` are those of a log, for who keeps them: a world with none replays none after a kill.
+    """
 
     begun: list[Contact] = field(default_factory=list)
     ended: list[ContactEnd] = field(default_factory=list)
     is_full: bool = False
+    records: list[ContactRecord] = field(default_factory=list)
 
     def begin(self, contact: Contact) -> int:
         """See `ports.contacts.Contacts`."""

@@ -46,6 +46,7 @@ from gossamer.stages.ledger import Ledger, LedgerRules
 from gossamer.stages.opening import open_crawl
 from gossamer.stages.parse import Parse
 from gossamer.stages.parse_capture import CaptureParser, ParseRules
+from gossamer.stages.replay import replay
 from gossamer.stages.room import Room
 from gossamer.stages.runner import End, Runner, Stages
 from gossamer.stages.store import Durable, Store
@@ -199,6 +200,8 @@ class World:
         for time_s, action in self._appointments:
             loop.call_at(time_s, action)
         self._appointments.clear()
+        if not life.was_clean:
+            await replay(self.partition, self.contacts.records, life.clock.now())
         stages.frontier.load(rest_until=0.0 if life.was_clean else loop.time() + life.config.delay_s)
         crawl.clean = False
         if crawl.seeds:

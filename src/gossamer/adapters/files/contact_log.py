@@ -5,7 +5,7 @@ It is the evidence that `gossamer audit` replays; what a contact was allowed to 
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +20,7 @@ from gossamer.ports.contacts import Contact, ContactEnd
 
 LOG_BYTES_MAX = 64 * 2**20
 LINE_BYTES_MAX = 2**20
+TAIL_LOGS = 2  # a kill may come just after a rotation
 
 _BOOT = re.compile(r"[A-Za-z0-9-]{1,64}")
 _LOG_NAME = re.compile(r"contacts-(\d{8,})-[A-Za-z0-9-]{1,64}\.jsonl")
@@ -183,7 +184,16 @@ def read_contacts(directory: Path) -> Iterator[ContactRecord]:
     The torn last line that a kill leaves in a file is passed over. ContactLogDamaged for any other line that cannot be
     read.
     """
-    for path in contact_logs(directory):
+    yield from _read(contact_logs(directory))
+
+
+def newest_contacts(directory: Path) -> Iterator[ContactRecord]:
+    """The records of the last TAIL_LOGS files: what a killed process wrote since its last batch, and much before it."""
+    yield from _read(contact_logs(directory)[-TAIL_LOGS:])
+
+
+def _read(paths: Sequence[Path]) -> Iterator[ContactRecord]:
+    for path in paths:
         with path.open("rb") as log:
             number = 0
             while (line := log.readline(LINE_BYTES_MAX)).endswith(b"\n"):

@@ -1,6 +1,7 @@
 """`gossamer crawl`: run a crawl in the foreground, show how it goes, and end with a report."""
 
 import asyncio
+import gc
 import json
 import os
 import signal
@@ -116,6 +117,8 @@ async def _check_names(open_: OpenCrawl, opening: Opening, config: CrawlConfig) 
 async def _run(open_: OpenCrawl, order: Order, installation: Installation, screen: Screen) -> int:
     crawl, clock, started_at = open_.crawl, open_.clock, open_.clock.monotonic()
     live = Live(open_, clock)
+    gc.freeze()
+    gc.set_threshold(50_000)  # a page makes hundreds of tuples and no cycles
     async with serve_control(installation.directory.socket, open_, live), asyncio.TaskGroup() as views:
         view = views.create_task(Progress(live, screen).run())
         end = await open_.runner.run()

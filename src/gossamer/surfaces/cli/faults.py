@@ -7,12 +7,15 @@ from pathlib import Path
 
 import click
 
+from gossamer.adapters.files.contact_log import ContactLogDamaged
 from gossamer.adapters.files.data_directory import DataDirectory
 from gossamer.adapters.system.lock import DirectoryInUse, DirectoryLock
 from gossamer.bootstrap import NoRoom
 from gossamer.ports.parsing import ParserUnusable
 from gossamer.ports.partition_store import StoreCorrupt, StoreFull, StoreLocked
 from gossamer.reading import NothingThere
+
+MACHINE_FAULTS = (ContactLogDamaged, NoRoom, ParserUnusable, StoreCorrupt, StoreFull, StoreLocked)
 
 
 class MachineFailed(click.ClickException):
@@ -62,7 +65,7 @@ def named_faults(data: Path) -> Iterator[None]:
         ) from busy
     except NothingThere as nothing:
         raise click.UsageError(str(nothing)) from nothing
-    except (NoRoom, ParserUnusable, StoreCorrupt, StoreFull, StoreLocked) as failed:
+    except MACHINE_FAULTS as failed:
         raise MachineFailed(str(failed)) from failed
     except OSError as failed:
         if not data.is_dir():
@@ -76,7 +79,7 @@ def _one_of_group() -> Iterator[None]:
     try:
         yield
     except ExceptionGroup as group:
-        known = group.subgroup((NoRoom, ParserUnusable, StoreCorrupt, StoreFull, StoreLocked, OSError))
+        known = group.subgroup((*MACHINE_FAULTS, OSError))
         if known is None:
             raise
         fault: Exception = known

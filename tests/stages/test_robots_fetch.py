@@ -231,8 +231,25 @@ def coded(body: bytes, coding: str) -> Answer:
         (coded(gzip.compress(ALLOW_ALL.encode() * 99)[:-20], "gzip"), "ready"),
         (coded(b"\x1f\x9d\x90\x00\x01", "compress"), "ready"),
         (coded(b"", "gzip"), "fetched"),
+        (coded(gzip.compress(DENY_ALL.encode())[:10], "gzip"), "ready"),
+        (coded(b"\xff\xff\xff\xff", "br"), "ready"),
+        (coded(b"\x78\x9c\xff\xff", "deflate"), "ready"),
+        (coded(b"\x28\xb5\x2f\xfd", "zstd"), "ready"),
     ],
-    ids=["gzip-deny", "gzip-allow", "gzip-lie", "label-deny", "label-allow", "gzip-torn", "unknown-binary", "empty"],
+    ids=[
+        "gzip-deny",
+        "gzip-allow",
+        "gzip-lie",
+        "label-deny",
+        "label-allow",
+        "gzip-torn",
+        "unknown-binary",
+        "empty",
+        "gzip-nothing",
+        "br-nothing",
+        "deflate-nothing",
+        "zstd-nothing",
+    ],
 )
 def test_rules_that_cannot_be_read_allow_nothing(robots: Answer, state: str) -> None:
     world = world_of(f"{A}1")

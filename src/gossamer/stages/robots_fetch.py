@@ -99,7 +99,7 @@ def robots_body(answer: Response) -> DecodedBody:
 
 def _is_plain(body: bytes, answer: Response) -> bool:
     """Text under a label that names no coding, such as "utf-8"; under a real one there would be control characters."""
-    return answer.payload.startswith(body) and not body.translate(None, _NO_CONTROLS)
+    return body != b"" and answer.payload.startswith(body) and not body.translate(None, _NO_CONTROLS)
 
 
 def _is_no_contact(outcome: Outcome) -> bool:

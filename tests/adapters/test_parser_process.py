@@ -202,3 +202,15 @@ def test_a_parser_that_is_killed_says_by_which_signal(tmp_path: Path) -> None:
         return await bench.each([job, job])
 
     assert asyncio.run(scenario()) == ["parser died (signal 6)", "Tea"]
+
+
+@pytest.mark.slow
+def test_a_parser_that_died_idle_costs_no_page(tmp_path: Path) -> None:
+    async def scenario() -> list[str]:
+        bench = Bench(tmp_path)
+        process = await bench.parser._running()
+        process.kill()
+        await process.wait()
+        return await bench.each([bench.job(1, TEA)])
+
+    assert asyncio.run(scenario()) == ["Tea"]

@@ -53,6 +53,8 @@ class ParserProcess:
     async def _running(self) -> Process:
         """The running process, made when there is none. It tells with an empty answer that it is ready."""
         async with self._starting:
+            if self._process is not None and _stdin(self._process).is_closing():
+                await self._end(self._process, "died")  # while it had nothing to do: no page is to blame
             if self._process is None:
                 process = await asyncio.create_subprocess_exec(
                     sys.executable, "-m", "gossamer.parser_process", stdin=PIPE, stdout=PIPE, env=os.environ | MEMORY

@@ -46,11 +46,12 @@ from gossamer.stages.address_gap import AddressGap
 from gossamer.stages.capture import CaptureWriter
 from gossamer.stages.fetch import Fetch, FetchRules, Surroundings
 from gossamer.stages.frontier import Frontier, FrontierRules
-from gossamer.stages.ledger import Ledger, LedgerRules
+from gossamer.stages.ledger import Books, Ledger, LedgerRules
 from gossamer.stages.parse import Parse
 from gossamer.stages.replay import replay
 from gossamer.stages.room import LEASE_BYTES_MIN, Room
 from gossamer.stages.runner import Runner, Stages
+from gossamer.stages.seen import ExactSeen
 from gossamer.stages.store import Durable, Store
 
 
@@ -159,7 +160,8 @@ async def open_crawl_stages(
     sync = LocalSegmentSync(directory.raw(crawl.crawl_id), directory.text(crawl.crawl_id))
     durable = Durable(partition, sync, capture_writer, Room(LocalDisk(directory.root), clock, say))
     frontier = _frontier(partition, clock, crawl, config)
-    ledger = Ledger(partition, frontier, crawl, _ledger_rules(config, crawl), rng)
+    books = Books(partition, ExactSeen(partition, crawl.number))
+    ledger = Ledger(books, frontier, crawl, _ledger_rules(config, crawl), rng)
     store = Store(durable, ledger, frontier, clock)
     around = Surroundings(clock, web, dns, contacts, capture_writer, store, frontier, rng)
     fetch = Fetch(around, _fetch_rules(config), _address_gap(installation, config, clock))

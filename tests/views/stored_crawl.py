@@ -39,7 +39,8 @@ from gossamer.ports.partition_store import Family, PartitionStore
 from gossamer.stages.events import Discovered, Event, HostChanged, Settled
 from gossamer.stages.frontier import Frontier, FrontierRules
 from gossamer.stages.host_queue import Entry
-from gossamer.stages.ledger import Ledger, LedgerRules
+from gossamer.stages.ledger import Books, Ledger, LedgerRules
+from gossamer.stages.seen import ExactSeen
 from gossamer.views.lookup import key_of
 from gossamer.views.verify_records import SegmentFile
 from gossamer.views.why_case import Case, CrawlRules
@@ -87,7 +88,8 @@ class StoredCrawl:
         self.frontier = Frontier(store, self.clock, rules, Budget(self.config.max_pages))
         admissibility = self.config.admissibility(seeds)
         ledger_rules = LedgerRules(admissibility, self.config.ceilings, self.config.retry_rules)
-        self.ledger = Ledger(store, self.frontier, self.crawl, ledger_rules, self.rng)
+        books = Books(store, ExactSeen(store, self.crawl.number))
+        self.ledger = Ledger(books, self.frontier, self.crawl, ledger_rules, self.rng)
         self.raw = SegmentWriter(self._plan(self.directory.raw("c1"), SegmentKind.RAW))
         self.text = SegmentWriter(self._plan(self.directory.text("c1"), SegmentKind.TEXT))
         self.admit(*seeds, how="seed")

@@ -1,7 +1,7 @@
 """The accounts of a crawl: turns events into the writes of one batch, so that every URL is in exactly one state.
 
-Decisions are `core`'s; when the batch is written is `store`'s. A batch does not read its own writes, but through the
-cache of recent keys, which forgets no key before the batch that put it is committed.
+Decisions are `core`'s; when the batch is written is `store`'s. A batch does not read its own writes; only `seen` knows
+what was added in it.
 """
 
 from dataclasses import dataclass, field
@@ -40,7 +40,7 @@ from gossamer.ports.partition_store import Batch, Family, PartitionStore
 from gossamer.stages.events import Discovered, Event, HostChanged, ParseFailed, Settled
 from gossamer.stages.frontier import Frontier
 from gossamer.stages.host_queue import HostQueue
-from gossamer.stages.recent_keys import RecentKeys
+from gossamer.stages.seen import Seen
 
 SITEMAP_DEPTH_MAX = 5
 """Indexes of indexes below the sitemap that robots.txt names. sitemaps.org knows one level."""
@@ -53,6 +53,14 @@ class LedgerRules:
     admissibility: Admissibility
     ceilings: Ceilings
     retry: RetryRules
+
+
+@dataclass(frozen=True, slots=True)
+class Books:
+    """What the accounts of one crawl are kept in."""
+
+    partition: PartitionStore
+    seen: Seen
 
 
 @dataclass(slots=True)
@@ -72,15 +80,13 @@ class Posting:
 class Ledger:
     """Keeps `crawl.counters`, the tallies of hosts and the rows of URLs in step."""
 
-    def __init__(
-        self, store: PartitionStore, frontier: Frontier, crawl: CrawlRow, rules: LedgerRules, rng: Random
-    ) -> None:
-        self._store = store
+    def __init__(self, books: Books, frontier: Frontier, crawl: CrawlRow, rules: LedgerRules, rng: Random) -> None:
+        self._store = books.partition
+        self._seen = books.seen
         self._frontier = frontier
         self._rules = rules
         self.retry = rules.retry
         self._rng = rng
-        self._recent = RecentKeys()
         self._about: tuple[object, ...] = ()
         self._waiting_cursor = waiting_key(crawl.number, 0, b"")
         self.crawl = crawl
@@ -88,7 +94,7 @@ class Ledger:
 
     def open(self, at: float) -> Posting:
         """An empty posting at wall time `at`."""
-        self._recent.turn()
+        self._seen.turn()
         return Posting(self._store.batch(), at)
 
     def post(self, posting: Posting, event: Event) -> None:
@@ -229,19 +235,14 @@ class Ledger:
         keys = [event.keys[at : at + 16] for at in range(0, len(event.keys), 16)]
         if event.kind is Kind.SITEMAP:
             keys = [sitemap_key(key) for key in keys]
-        unknown = self._recent.unknown(keys)
-        crawl = self.crawl.number
-        known = self._store.contains_many(Family.SEEN, [url_row_key(crawl, keys[at]) for at in unknown])
-        for at, is_known in zip(unknown, known, strict=True):
-            key = keys[at]
-            if self._recent.add(key) and not is_known:
-                self._admit_new(posting, key, event, event.urls[at])
+        for at in self._seen.unknown(keys):
+            if self._seen.add(posting.batch, keys[at]):
+                self._admit_new(posting, keys[at], event, event.urls[at])
 
     def _admit_new(self, posting: Posting, key: bytes, event: Discovered, url: str) -> None:
         row = UrlRow(
             url, State.READY, event.kind, event.hop, event.via, event.how, posting.at, 0, 0, redirects=event.redirects
         )
-        posting.batch.put(Family.SEEN, url_row_key(self.crawl.number, key), b"")
         host = self._host(posting, key, url)
         if event.kind is Kind.PAGE:
             self.crawl.counters.states[State.READY] += 1

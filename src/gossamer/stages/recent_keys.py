@@ -1,5 +1,7 @@
 """A cache of keys seen lately, in front of the exact set on disk: the links that every page of a site repeats."""
 
+from collections.abc import Iterable
+
 GENERATION_MAX = 100_000
 """Keys a generation; two are held: about 20 MB."""
 
@@ -22,6 +24,10 @@ class RecentKeys:
             return False
         self._young.add(key)
         return True
+
+    def remember(self, keys: Iterable[bytes]) -> None:
+        """Keys that are known to be in the set."""
+        self._young.update(keys)
 
     def turn(self) -> None:
         """Start a new generation when the young one is full."""

@@ -42,13 +42,14 @@ from gossamer.stages.capture import CaptureWriter
 from gossamer.stages.events import Discovered
 from gossamer.stages.fetch import Fetch, FetchRules, Surroundings
 from gossamer.stages.frontier import Frontier, FrontierRules
-from gossamer.stages.ledger import Ledger, LedgerRules
+from gossamer.stages.ledger import Books, Ledger, LedgerRules
 from gossamer.stages.opening import open_crawl
 from gossamer.stages.parse import Parse
 from gossamer.stages.parse_capture import CaptureParser, ParseRules
 from gossamer.stages.replay import replay
 from gossamer.stages.room import Room
 from gossamer.stages.runner import End, Runner, Stages
+from gossamer.stages.seen import ExactSeen
 from gossamer.stages.store import Durable, Store
 from gossamer.testing.sim_clock import WALL_START_S, SimClock
 from gossamer.testing.sim_contacts import SimContacts, SimDisk
@@ -243,7 +244,8 @@ class World:
             Budget(config.max_pages, spent=crawl.counters.fetched),
         )
         rules = LedgerRules(admissibility, config.ceilings, config.retry_rules)
-        ledger = Ledger(self.partition, frontier, crawl, rules, self._rng)
+        books = Books(self.partition, ExactSeen(self.partition, crawl.number))
+        ledger = Ledger(books, frontier, crawl, rules, self._rng)
         store = Store(durable, ledger, frontier, clock)
         around = Surroundings(clock, self.web, self.web, self.contacts, captures, store, frontier, self._rng)
         quiet_until = clock.monotonic() + config.per_address_delay_s if self.lives else 0.0

@@ -24,3 +24,10 @@ def test_state_of_a_newer_version_is_refused_with_a_sentence(tmp_path: Path) -> 
         asyncio.run(write_version(installation, ROW_VERSION + 1))
     with pytest.raises(StoreCorrupt, match="newer Gossamer"), open_installation(tmp_path):
         pass
+
+
+def test_state_of_an_earlier_version_is_refused_with_a_sentence(tmp_path: Path) -> None:
+    with open_installation(tmp_path) as installation:
+        asyncio.run(write_version(installation, ROW_VERSION - 1))
+    with pytest.raises(StoreCorrupt, match="earlier Gossamer"), open_installation(tmp_path):
+        pass

@@ -14,9 +14,9 @@ from gossamer.ports.partition_store import Family
 ROOT = Path(__file__).parents[1]
 STAGES = ROOT / "src" / "gossamer" / "stages"
 MODULES = {
-    "frontier": ("frontier", "workbench", "judge", "host_queue"),
+    "frontier": ("frontier", "front_queues", "tallies", "workbench", "judge", "host_queue"),
     "fetch": ("fetch", "robots_fetch", "capture", "address_gap"),
-    "store": ("store", "ledger"),
+    "store": ("store", "ledger", "seen", "tallies", "host_places"),
     "parse": ("parse", "parse_capture"),
 }
 READING, WRITING = {"get", "get_many", "contains_many", "scan"}, {"put", "delete"}

@@ -121,6 +121,11 @@ def _check_version(partition: PartitionStore, data: Path) -> None:
         raise StoreCorrupt(
             f"{data} was written by a newer Gossamer (state version {int(stored)}, known: {ROW_VERSION})"
         )
+    if stored is not None and int(stored) < ROW_VERSION:
+        raise StoreCorrupt(
+            f"{data} was written by an earlier Gossamer (state version {int(stored)}, this one writes {ROW_VERSION}):"
+            " read it with that one, crawl into another directory with this one"
+        )
     if stored is None:
         _commit_meta(partition, VERSION_KEY, str(ROW_VERSION).encode("ascii"))
 
@@ -159,7 +164,7 @@ async def open_crawl_stages(
     capture_writer = CaptureWriter(captures, rng)
     sync = LocalSegmentSync(directory.raw(crawl.crawl_id), directory.text(crawl.crawl_id))
     durable = Durable(partition, sync, capture_writer, Room(LocalDisk(directory.root), clock, say))
-    frontier = _frontier(partition, clock, crawl, config)
+    frontier = _frontier(partition, clock, crawl, config, rng)
     books = Books(partition, ExactSeen(partition, crawl.number))
     ledger = Ledger(books, frontier, crawl, _ledger_rules(config, crawl), rng)
     store = Store(durable, ledger, frontier, clock)
@@ -197,7 +202,9 @@ def recover_segments(installation: Installation, crawl: CrawlRow) -> None:
             write_index(directory / unindexed)
 
 
-def _frontier(partition: PartitionStore, clock: SystemClock, crawl: CrawlRow, config: CrawlConfig) -> Frontier:
+def _frontier(
+    partition: PartitionStore, clock: SystemClock, crawl: CrawlRow, config: CrawlConfig, rng: Random
+) -> Frontier:
     rules = FrontierRules(
         crawl=crawl.number,
         agent=config.user_agent,
@@ -207,7 +214,7 @@ def _frontier(partition: PartitionStore, clock: SystemClock, crawl: CrawlRow, co
         robots_off=config.robots,
         suspects_max=max(1, config.concurrency // 2),
     )
-    return Frontier(partition, clock, rules, Budget(config.max_pages, spent=crawl.counters.fetched))
+    return Frontier(partition, clock, rules, Budget(config.max_pages, spent=crawl.counters.fetched), rng)
 
 
 def _ledger_rules(config: CrawlConfig, crawl: CrawlRow) -> LedgerRules:

@@ -24,11 +24,15 @@ class Stage(NamedTuple):
 
 
 PIPELINE: Final = (
-    Stage("frontier", reads="ready urls hosts tallies robots", writes="leases"),
+    Stage("frontier", reads="front ready urls hosts tallies robots", writes="leases"),
     Stage("fetch", reads="leases web", writes="contacts warc outcomes"),
-    Stage("store", reads="outcomes urls seen waiting", writes="urls ready waiting captures robots hosts tallies meta"),
+    Stage(
+        "store",
+        reads="outcomes urls seen waiting tallies",
+        writes="urls ready waiting captures robots hosts tallies front meta",
+    ),
     Stage("parse", reads="captures warc", writes="text parsed"),
-    Stage("store", reads="parsed urls seen", writes="pages links captures seen urls ready hosts tallies meta"),
+    Stage("store", reads="parsed urls seen tallies", writes="pages links captures seen urls ready tallies front meta"),
 )  # and the next page begins with `ready`
 
 WORDS: Final[Mapping[str, str]] = {
@@ -44,6 +48,7 @@ WORDS: Final[Mapping[str, str]] = {
     # Families of the partition store, written by the store stage alone, a batch at a time.
     "seen": "every URL ever admitted; answers whether a link is new",
     "urls": "a row for each of them: state, attempts, last answer, history",
+    "front": "hosts with URLs ready, by priority: who is next to come to memory",
     "ready": "the queue of each host",
     "waiting": "URLs that are tried again, by the time when they are due",
     "captures": "the parse queue: stored responses that nobody has parsed yet",

@@ -240,7 +240,8 @@ def test_a_flipped_octet_is_damage_or_changes_nothing(position: int, flip: int) 
         record = read_record(bytes(changed))
     except RecordDamaged:
         return
-    assert position < 10  # the gzip header holds hints that mean nothing to the content
+    # Hints in the gzip header, or a table of codes that has one more of length nought.
+    assert record == read_record(MEMBER)
     assert record.block == CASE_01[0]
 
 

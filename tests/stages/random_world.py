@@ -39,7 +39,8 @@ def draw(seed: int) -> Drawing:
 
     options = _options(rng)
     seeds = [url(number) for number in [0, *rng.sample(range(pages), 5)]]
-    world = World(*seeds, rng=Random(seed + 1), **options)
+    places = Random(seed + 2).choice([None, 1, 2, 4])
+    world = World(*seeds, rng=Random(seed + 1), places=places, **options)
     world.partition.commit_s, world.parsing.job_s = rng.choice([0, 0.01, 0.3]), rng.choice([0, 0.01, 0.2])
     world.parsing.poison = {url(number) for number in rng.sample(range(pages), rng.choice([0, 2]))}
     for host in hosts:

@@ -374,7 +374,7 @@ def test_counts_say_what_hosts_do() -> None:
     world.web.answers[A] = page(latency_s=100)
     world.web.robots("c.test", refusal(503))
     seen: list[tuple[int, int, int]] = []
-    world.at(25, lambda: seen.append(world.life.stages.frontier.counts())).at(45, world.stop)
+    world.at(25, lambda: seen.append(world.life.stages.frontier.counts(0))).at(45, world.stop)
     world.web.answers[f"{B}1"] = page("/3", "/4", "/5")
     world.crawl()
     assert seen == [(1, 1, 1)]

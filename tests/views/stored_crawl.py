@@ -85,7 +85,7 @@ class StoredCrawl:
             robots_off=self.config.robots,
             suspects_max=10,
         )
-        self.frontier = Frontier(store, self.clock, rules, Budget(self.config.max_pages))
+        self.frontier = Frontier(store, self.clock, rules, Budget(self.config.max_pages), self.rng)
         admissibility = self.config.admissibility(seeds)
         ledger_rules = LedgerRules(admissibility, self.config.ceilings, self.config.retry_rules)
         books = Books(store, ExactSeen(store, self.crawl.number))
@@ -216,7 +216,7 @@ class StoredCrawl:
         self.ledger.post(posting, event)
         self.ledger.close(posting)
         asyncio.run(self.store.commit(posting.batch))
-        self.frontier.settled(posting.released, posting.found, posting.dirty.values())
+        self.frontier.settled(posting)
         return self
 
     def close(self) -> None:

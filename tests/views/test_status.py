@@ -7,6 +7,7 @@ from tests.views.stored_crawl import START, StoredCrawl
 from gossamer.adapters.memory.partition_store import MemoryPartitionStore
 from gossamer.core.outcome import Denied, Failed, Reason, Throttled
 from gossamer.core.robots_copy import Absent, Body, Unavailable, UnreachableMode
+from gossamer.stages.events import HostChanged
 from gossamer.views.hosts import HostView, host_views
 from gossamer.views.status import HostCounts, status_document, stored_status
 
@@ -101,11 +102,11 @@ def test_the_rest_in_force_is_the_longest_wish(tmp_path: Path) -> None:
     host = crawl.frontier.host(crawl.row(A)[0][:8], "a.test")
     assert hosts(crawl)["a.test"].delay_seconds == 1
     host.row.crawl_delay_s = 3.0
-    crawl.admit("http://a.test/4", hop=1, parent=A)
+    crawl.post(HostChanged(host))
     assert hosts(crawl)["a.test"].delay_seconds == 3
     crawl.frontier.in_flight = 1
     crawl.frontier.contact_ended(host, Throttled(503), began_at=0.0, u=0.0)
-    crawl.admit("http://a.test/5", hop=1, parent=A)
+    crawl.post(HostChanged(host))
     after = hosts(crawl)["a.test"]
     assert after.delay_seconds > 3
     assert after.failures == 1

@@ -19,6 +19,7 @@ from gossamer.core.rows import (
     TallyRow,
     capture_key,
     dump,
+    front_key,
     load,
     ready_key,
     tally_key,
@@ -97,6 +98,23 @@ def wrong_tally(crawl: StoredCrawl) -> None:
     place = tally_key(1, crawl.row(A)[0][:8])
     tally = load(TallyRow, crawl.store.get(Family.TALLIES, place) or b"")
     tally.ready += 1
+    crawl.overwrite(Family.TALLIES, place, dump(tally))
+
+
+def lost_place(crawl: StoredCrawl) -> None:
+    key = crawl.row(B)[0][:8]
+    tally = load(TallyRow, crawl.store.get(Family.TALLIES, tally_key(1, key)) or b"")
+    crawl.overwrite(Family.FRONT, front_key(1, tally.level, tally.order, key), None)
+
+
+def second_place(crawl: StoredCrawl) -> None:
+    crawl.overwrite(Family.FRONT, front_key(1, 7, 10**6, crawl.row(A)[0][:8]), b"")
+
+
+def wrong_levels(crawl: StoredCrawl) -> None:
+    place = tally_key(1, crawl.row(A)[0][:8])
+    tally = load(TallyRow, crawl.store.get(Family.TALLIES, place) or b"")
+    tally.ready_by_level[3] += 1
     crawl.overwrite(Family.TALLIES, place, dump(tally))
 
 
@@ -182,7 +200,10 @@ def ready_entry(crawl: StoredCrawl) -> bytes:
         (wrong_tally, "ready entries, its rows say"),
         (lambda crawl: crawl.overwrite(Family.TALLIES, tally_key(1, crawl.row(B)[0][:8]), None), "b.test: it has URLs, but no tally"),
         (lambda crawl: crawl.overwrite(Family.TALLIES, tally_key(1, b"n" * 8), dump(TallyRow("n.test", [1] * 8))), "tally says 1"),
-        (lambda crawl: crawl.overwrite(Family.HOSTS, crawl.row(B)[0][:8], None), "b.test: it has URLs, but no HOSTS row"),
+        (lambda crawl: crawl.overwrite(Family.HOSTS, crawl.row(A)[0][:8], None), "a.test: it has URLs, but no HOSTS row"),
+        (lost_place, "b.test: it has URLs ready, but no place in a front queue"),
+        (second_place, "a.test has no place there"),
+        (wrong_levels, "a.test: its levels count"),
         (lambda crawl: crawl.overwrite(Family.ROBOTS, b"robots-of-http://a.test", None), "its robots.txt is gone"),
         (other_url, "its row lies under the key of another URL"),
         (raw_key(segment="gossamer-c1-x.warc.gz"), "is not committed"),

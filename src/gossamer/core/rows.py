@@ -11,9 +11,10 @@ from typing import TypeVar
 import msgspec
 
 from gossamer.core.politeness import HostManners
+from gossamer.core.priority import LEVELS, level_of
 from gossamer.core.robots_copy import RobotsCopy
 
-ROW_VERSION = 1
+ROW_VERSION = 2
 """Stored in META; a directory of a newer version is refused with a sentence, never misread."""
 
 
@@ -158,12 +159,40 @@ class HostRow(msgspec.Struct, array_like=True):
 
 
 class TallyRow(msgspec.Struct, array_like=True):
-    """Counts of one host in one crawl: by state (pages only), stored 2xx pages, and all READY entries, sitemaps too."""
+    """One host in one crawl: pages by state, stored 2xx pages, READY entries (sitemaps too), and its place in FRONT.
+
+    `ready_by_level` counts the READY entries by the front queue that they would put the host in. `level` and `order`
+    name the place; -1 where the host has none, because nothing is ready.
+    """
 
     host: str
     states: list[int]
     fetched: int = 0
     ready: int = 0
+    ready_by_level: list[int] = msgspec.field(default_factory=lambda: [0] * LEVELS)
+    level: int = -1
+    order: int = 0
+
+    def place(self, priority: int, count: int) -> None:
+        """`count` entries of this priority more (or fewer) are ready."""
+        self.ready += count
+        self.ready_by_level[level_of(priority)] += count
+
+    @property
+    def best_level(self) -> int:
+        """That of its best URL; something must be ready."""
+        return next(level for level, count in enumerate(self.ready_by_level) if count)
+
+
+def new_tally(host: str) -> TallyRow:
+    """A host of which nothing is known."""
+    return TallyRow(host, [0] * len(State))
+
+
+RESTING = LEVELS
+"""FRONT: hosts that may not be contacted for a while, by the time when they may."""
+OVER_BUDGET = LEVELS + 1
+"""FRONT: hosts whose budget is spent, by their site, so that they are found when it grows."""
 
 
 class Counters(msgspec.Struct):
@@ -177,8 +206,14 @@ class Counters(msgspec.Struct):
     robots_contacts: int = 0
     contacts: int = 0
     sequence: int = 0
+    hosts_ready: int = 0
     refused: dict[str, int] = msgspec.field(default_factory=dict)
     reasons: dict[str, int] = msgspec.field(default_factory=dict)
+
+    def next_sequence(self) -> int:
+        """A number that this crawl has not used: what is queued later has a higher one."""
+        self.sequence += 1
+        return self.sequence
 
     @property
     def discovered(self) -> int:
@@ -245,6 +280,7 @@ _U32 = struct.Struct(">I")
 _QUEUE = struct.Struct(">IQ")
 _READY = struct.Struct(">I8sBQ")
 _WAITING = struct.Struct(">IQ16s")
+_FRONT = struct.Struct(">IBQ")
 _SEGMENT = b"segment:"
 LAST = b"\xff" * 32
 
@@ -267,6 +303,17 @@ def sitemap_key(key: bytes) -> bytes:
 def ready_key(crawl: int, host: bytes, priority: int, sequence: int) -> bytes:
     """READY: crawl, host hash, priority (0 first), sequence; the value is the URL's 16-byte key."""
     return _READY.pack(crawl, host, priority, sequence)
+
+
+def front_key(crawl: int, level: int, order: int, host: bytes = b"") -> bytes:
+    """FRONT: crawl, level, order within it, host hash; the value is empty."""
+    return _FRONT.pack(crawl, level, order) + host
+
+
+def split_front_key(stored: bytes) -> tuple[int, int, bytes]:
+    """Level, order and host hash of a FRONT key."""
+    _, level, order = _FRONT.unpack_from(stored)
+    return level, order, stored[_FRONT.size :]
 
 
 def waiting_key(crawl: int, due_at: float, key: bytes) -> bytes:

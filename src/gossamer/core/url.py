@@ -304,6 +304,11 @@ def host_key(host: str) -> int:
     return xxh3_64_intdigest(host.encode("utf-8", "surrogatepass"))
 
 
+def site_key(site: str) -> int:
+    """64 bits: xxh3 of a site as `site_of` gives it."""
+    return xxh3_64_intdigest(site.encode("utf-8", "surrogatepass"))
+
+
 def link_keys(urls: Sequence[Url]) -> list[bytes]:
     """For each URL 16 bytes: host key, then URL key, both big-endian."""
     return [_authority_digest(url.split("/", 3)[2]) + xxh3_64_digest(key_form(url).encode()) for url in urls]

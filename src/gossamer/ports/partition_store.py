@@ -11,6 +11,7 @@ class Family(StrEnum):
     SEEN = "seen"
     URLS = "urls"
     READY = "ready"
+    FRONT = "front"
     WAITING = "waiting"
     HOSTS = "hosts"
     TALLIES = "tallies"

@@ -5,13 +5,14 @@ the others tell it what happened. In the order of a page's life:
 
 - `opening`: which crawl is meant, a new one or the unfinished one. After a kill `replay` brings the rows of hosts up to
   the end of the contact log.
-- `frontier`: a heap of hosts by next-allowed time, hands out leases; `debuts` spreads the first contacts. `workbench`
-  holds the hosts in memory (`host_queue`), `judge` says whether one may be asked for a URL now: robots.txt comes
-  before any page.
+- `frontier`: hands out leases, of the host that may be contacted first (`host_heap`); `debuts` spreads the first
+  contacts. `front_queues` are the hosts that wait for a place in memory, `workbench` holds those that have one
+  (`host_queue`), `judge` says whether one may be asked for a URL now: robots.txt comes before any page.
 - `fetch`: one lease to its end, with the gap of its address (`address_gap`); `robots_fetch` for robots.txt, `capture`
   to turn the answer into records.
-- `store`: group commit. `ledger` turns what was reported (`events`) into the writes of a batch, with `recent_keys`
-  in front of the seen set; `room` waits while the disk is full.
+- `store`: group commit. `ledger` turns what was reported (`events`) into the writes of a batch (`posting`): `seen`
+  knows which URLs are new, with `recent_keys` in front; `tallies` hold the counts of hosts, `host_places` where each
+  host waits. `room` waits while the disk is full.
 - `parse`: the queue of captures to the parsers; `parse_capture` is what happens in a parser's process.
 - `runner`: start, drain and stop, in this order and back. `alarm` is how one task wakes another.
 """

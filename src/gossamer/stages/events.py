@@ -40,6 +40,14 @@ class HostChanged:
 
 
 @dataclass(slots=True)
+class HostLeft:
+    """A host gives up its place on the workbench; `place`: level and order in FRONT, None for that of its best URL."""
+
+    host: HostQueue
+    place: tuple[int, int] | None
+
+
+@dataclass(slots=True)
 class ParseFailed:
     """A parser died or overran on this capture alone, for the second time; or its stored record can't be read."""
 
@@ -47,4 +55,4 @@ class ParseFailed:
     fault: str
 
 
-Event = Settled | Discovered | HostChanged | Parsed | ParseFailed
+Event = Settled | Discovered | HostChanged | HostLeft | Parsed | ParseFailed

@@ -3,25 +3,28 @@
 Nothing here writes: a lease stays in READY on disk until the ledger settles it, so a crash hands it out again.
 """
 
-import heapq
 from collections import deque
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import count
+from random import Random
 from typing import assert_never
 
 from gossamer.core.budget import Budget, Ceilings
 from gossamer.core.outcome import Outcome, Reason, Unreachable
 from gossamer.core.politeness import DelayRules, after_contact, gap_s
 from gossamer.core.robots_copy import UnreachableMode
-from gossamer.core.rows import Kind
-from gossamer.core.url import Url, origin_of
+from gossamer.core.rows import OVER_BUDGET, Kind
+from gossamer.core.url import Url, origin_of, site_key
+from gossamer.core.workbench import BOUNDS
 from gossamer.ports.clock import Clock
 from gossamer.ports.partition_store import PartitionStore
 from gossamer.stages.debuts import Debuts
+from gossamer.stages.front_queues import FrontQueues
+from gossamer.stages.host_heap import HostHeap
 from gossamer.stages.host_queue import Entry, HostQueue, RobotsErrand
 from gossamer.stages.judge import Judge, JudgeRules
-from gossamer.stages.workbench import Workbench
+from gossamer.stages.posting import Posting
+from gossamer.stages.tallies import Tallies
+from gossamer.stages.workbench import BenchRules, Leaver, Workbench
 
 DECISIONS_MAX = 64
 """Hosts looked at in one call of `next_lease`, so that a heap full of closed hosts does not hold the loop."""
@@ -37,7 +40,8 @@ TIMEOUTS = frozenset({Reason.CONNECT_TIMEOUT, Reason.FIRST_BYTE_TIMEOUT, Reason.
 @dataclass(frozen=True, slots=True)
 class FrontierRules:
     """What the frontier needs of the configuration. `robots_off` names hosts whose operator asked us to ignore it;
-    `suspects_max` bounds the fetches in flight to hosts whose last contact timed out.
+    `suspects_max` bounds the fetches in flight to hosts whose last contact timed out; `places` are the fewest and the
+    most hosts in memory.
     """
 
     crawl: int
@@ -47,6 +51,7 @@ class FrontierRules:
     robots_mode: UnreachableMode
     robots_off: frozenset[str]
     suspects_max: int
+    places: tuple[int, int] = BOUNDS
 
 
 @dataclass(slots=True)
@@ -75,19 +80,20 @@ class Verdict:
 
 
 Lease = PageLease | RobotsLease
-Place = tuple[HostQueue, bytes]
 
 
 class Frontier:
     """All hosts with something to fetch."""
 
-    def __init__(self, store: PartitionStore, clock: Clock, rules: FrontierRules, budget: Budget) -> None:
+    def __init__(self, store: PartitionStore, clock: Clock, rules: FrontierRules, budget: Budget, rng: Random) -> None:
         self._clock = clock
         self._rules = rules
-        self._bench = Workbench(store, clock, rules.crawl, rules.ceilings, rules.delay)
+        self._front = FrontQueues(store, rules.crawl, rng)
+        self._bench = Workbench(
+            store, clock, BenchRules(rules.crawl, rules.ceilings, rules.delay, rules.places), self._front
+        )
         self._judge = Judge(store, clock, JudgeRules(rules.agent, rules.delay, rules.robots_mode, rules.robots_off))
-        self._heap: list[tuple[float, int, HostQueue]] = []
-        self._order = count()
+        self._heap = HostHeap()
         self._starved: deque[HostQueue] = deque()
         self._debuts = Debuts()
         self.budget = budget
@@ -103,19 +109,28 @@ class Frontier:
         return self._bench.hosts
 
     @property
+    def leavers(self) -> list[Leaver]:
+        """Hosts that give up their places; whoever takes them off the list has the ledger write it."""
+        return self._bench.leavers
+
+    @property
+    def tallies(self) -> Tallies:
+        """Those of all hosts, in memory or not."""
+        return self._bench.tallies
+
+    @property
     def delay(self) -> DelayRules:
         """The delays in force."""
         return self._rules.delay
 
     def load(self, *, rest_until: float) -> None:
-        """Bring the hosts of the crawl that have URLs ready back to memory.
+        """Take up the front queues that a former process left.
 
         `rest_until` (monotonic) is 0 after an orderly end. Otherwise no host is contacted before it, nor before the
         host's own gap has passed, where that is longer than the usual delay.
         """
         self._bench.rest_until = rest_until
-        for host in self._bench.with_urls_ready():
-            self.wake(host)
+        self._front.load()
 
     def host(self, key: bytes, name: str) -> HostQueue:
         """The host in memory, read from disk or made when it is not there."""
@@ -124,8 +139,11 @@ class Frontier:
     def next_lease(self) -> Lease | Verdict | None:
         """Something whose time has come, or None. The caller ends every lease with `contact_ended` or `postpone`."""
         now = self._clock.monotonic()
+        if self._bench.may_join and not self.budget.is_spent:
+            for joined in self._bench.join():
+                self.wake(joined)
         for _ in range(0 if self.budget.is_spent else DECISIONS_MAX):
-            host = self._pop_due(now)
+            host = self._heap.pop_due(now)
             if host is None:
                 if not (self._starved and self.budget.has_room):
                     return None
@@ -133,7 +151,7 @@ class Frontier:
                 starved.is_starved = False
                 self.wake(starved)
                 continue
-            if host.in_flight or not host.has_work:
+            if host.in_flight or host.is_leaving or not host.has_work:
                 self._bench.forget_if_idle(host)
                 continue
             if not host.has_debut:
@@ -163,25 +181,26 @@ class Frontier:
             return None
         if self._starved and self.budget.has_room:
             return self._clock.monotonic()
-        while self._heap and self._heap[0][2].queued_at != self._heap[0][0]:
-            heapq.heappop(self._heap)  # an older entry of a host that was queued again since
-        return self._heap[0][0] if self._heap else None
+        if self._bench.may_join:
+            return self._clock.monotonic()
+        next_at = self._heap.next_at
+        next_at = min(next_at, self._bench.next_join_at)
+        return next_at if next_at < float("inf") else None
 
     def wake(self, host: HostQueue, *, not_before: float = 0.0) -> None:
         """Queue a host that may have work, at its next-allowed time or later."""
-        if host.in_flight or not host.has_work:
+        if host.in_flight or host.is_leaving or not host.has_work:
             return
-        at = max(host.next_at, not_before)
-        if host.queued_at is None or at < host.queued_at:
-            host.queued_at = at
-            heapq.heappush(self._heap, (at, next(self._order), host))
+        self._heap.push(host, max(host.next_at, not_before))
 
     # How leases end.
 
     def contact_ended(self, host: HostQueue, outcome: Outcome, *, began_at: float, u: float) -> None:
         """The lease is over now; `began_at` is when the contact began, `u` the jitter. Sets when the next may begin."""
         ended_at = self._clock.monotonic()
-        host.manners = after_contact(host.manners, outcome, ended_at, self._gap_s(host, began_at), u)
+        gap_s = self._gap_s(host, began_at)
+        host.manners = after_contact(host.manners, outcome, ended_at, gap_s, u)
+        self._bench.measured(ended_at - began_at, gap_s)
         host.timed_out = isinstance(outcome, Unreachable) and outcome.reason in TIMEOUTS
         self._rest(host, host.manners.next_allowed_at)
 
@@ -220,34 +239,42 @@ class Frontier:
             self._plan(asker, self._clock.monotonic() + asker.row.crawl_delay_s)
         self.wake(asker)
 
-    def settled(self, released: Iterable[Place], found: Iterable[Place], touched: Iterable[HostQueue]) -> None:
-        """The batch with these READY entries gone and those come is durable; idle hosts leave the memory."""
-        for host, place in released:
+    def settled(self, posting: Posting) -> None:
+        """The batch is durable: READY entries went and came, hosts found their places in the front queues.
+
+        Those that leave the workbench and those without work are forgotten.
+        """
+        for host, place in posting.released:
             host.taken.discard(place)
             self.wake(host)
-        for host, place in found:
-            host.found(place)
-            self.wake(host)
-        for host in touched:
+        for place, url in posting.found:
+            at_hand = self.hosts.get(place[4:12])
+            if at_hand is not None:
+                at_hand.saw(origin_of(Url(url)))
+                at_hand.found(place)
+                self.wake(at_hand)
+        for key in posting.left:
+            stays = self._bench.left(key)
+            if stays is not None:
+                self.wake(stays)
+        for waiting in posting.placed:
+            if waiting.host not in self.hosts:
+                self._front.placed(waiting)
+        for host in posting.hosts.values():
             self._bench.forget_if_idle(host)
 
-    def counts(self) -> tuple[int, int, int]:
-        """Hosts busy, waiting for their next-allowed time, and parked (closed by robots.txt or asking for it)."""
+    def counts(self, hosts_ready: int) -> tuple[int, int, int]:
+        """Hosts busy, waiting for their next-allowed time or a place, and parked (closed by robots.txt or asking).
+
+        `hosts_ready`: how many have URLs ready, in memory or not.
+        """
         now = self._clock.monotonic()
         with_work = [host for host in self.hosts.values() if host.in_flight or host.has_work]
         busy = sum(host.in_flight for host in with_work)
         parked = sum(not host.in_flight and (bool(host.asking) or host.closed_until > now) for host in with_work)
-        return busy, len(with_work) - busy - parked, parked
+        return busy, max(len(with_work), hosts_ready) - busy - parked, parked
 
     # The decision about one host.
-
-    def _pop_due(self, now: float) -> HostQueue | None:
-        while self._heap and self._heap[0][0] <= now:
-            at, _, host = heapq.heappop(self._heap)
-            if host.queued_at == at:
-                host.queued_at = None
-                return host
-        return None
 
     def _decide(self, host: HostQueue) -> Lease | Verdict | None:
         if host.errands:
@@ -270,6 +297,7 @@ class Frontier:
         """Until a wall time; for ever where only the answer that others wait for can wake it."""
         if reopens_at < float("inf"):
             host.closed_until = self._clock.monotonic() + max(0.0, reopens_at - self._clock.now())
+            self._bench.give_way(host)
             self.wake(host, not_before=host.closed_until)
 
     def _from_run(self, host: HostQueue) -> Lease | Verdict | float | None:
@@ -297,7 +325,9 @@ class Frontier:
             return PageLease(host, entry)
         if not is_starved:
             return closed_until
-        if not self.budget.has_room and not host.is_starved:
+        if host.budget.is_spent:
+            self._bench.leave(host, (OVER_BUDGET, site_key(host.row.site)))
+        elif not self.budget.has_room and not host.is_starved:
             host.is_starved = True
             self._starved.append(host)
         return None
@@ -345,4 +375,5 @@ class Frontier:
         self.in_flight -= 1
         self.suspects_in_flight -= host.suspect
         host.suspect = False
+        self._bench.give_way(host)
         self.wake(host)

@@ -2,7 +2,7 @@
 
 `bodies` are texts of robots.txt by digest, and `is_unsaved` whether the host had a contact, since the last batch.
 `is_mixed`: its URLs have more than one origin; where that is False it is certain only if `is_surveyed`. `has_debut`:
-the moment of its first contact is set.
+the moment of its first contact is set. `is_leaving`: the next batch takes it off the workbench.
 """
 
 from collections import deque
@@ -13,7 +13,7 @@ from gossamer.core.politeness import HostManners
 from gossamer.core.robots import RobotsRules
 from gossamer.core.rows import HostRow, OriginRow, TallyRow, UrlRow
 
-RUN_MAX = 32
+RUN_MAX = 16
 """URLs of one host held in memory; the rest of its back queue stays on disk."""
 ORIGINS_MAX = 32
 """Origins of one host whose robots.txt is remembered: two schemes, and a page may name any port."""
@@ -76,6 +76,7 @@ class HostQueue:
     has_put_back: bool = False
     is_starved: bool = False
     has_debut: bool = False
+    is_leaving: bool = False
 
     def __repr__(self) -> str:
         state = "in transit" if self.in_flight else f"next {self.next_at:.2f}"
@@ -85,6 +86,11 @@ class HostQueue:
     def has_work(self) -> bool:
         """Whether a contact with this host is wanted."""
         return bool(self.errands) or self.tally.ready > len(self.taken) - len(self.run)
+
+    @property
+    def is_free(self) -> bool:
+        """Whether nobody works for this host, or waits for what another learns of it."""
+        return not (self.in_flight or self.errands or self.asking)
 
     @property
     def is_idle(self) -> bool:

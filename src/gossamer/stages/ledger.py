@@ -4,7 +4,7 @@ Decisions are `core`'s; when the batch is written is `store`'s. A batch does not
 what was added in it.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from random import Random
 from typing import assert_never
 
@@ -13,6 +13,7 @@ from gossamer.core.backoff import RetryRules
 from gossamer.core.budget import Budget, Ceilings
 from gossamer.core.messages import Parsed, ParseJob
 from gossamer.core.outcome import Failed, Outcome, Reason, Redirected
+from gossamer.core.priority import FIRST, Signals, priority_of
 from gossamer.core.rows import (
     HISTORY_MAX,
     OPEN_STATES,
@@ -20,6 +21,7 @@ from gossamer.core.rows import (
     CrawlRow,
     Kind,
     State,
+    TallyRow,
     UrlRow,
     capture_key,
     counters_meta_key,
@@ -34,12 +36,14 @@ from gossamer.core.rows import (
     url_row_key,
     waiting_key,
 )
-from gossamer.core.url import Url, host_of, link_keys, origin_of
+from gossamer.core.url import Url, host_of, link_keys
 from gossamer.core.url_life import NextState, next_state
-from gossamer.ports.partition_store import Batch, Family, PartitionStore
-from gossamer.stages.events import Discovered, Event, HostChanged, ParseFailed, Settled
+from gossamer.ports.partition_store import Family, PartitionStore
+from gossamer.stages.events import Discovered, Event, HostChanged, HostLeft, ParseFailed, Settled
 from gossamer.stages.frontier import Frontier
+from gossamer.stages.host_places import HostPlaces
 from gossamer.stages.host_queue import HostQueue
+from gossamer.stages.posting import Posting
 from gossamer.stages.seen import Seen
 
 SITEMAP_DEPTH_MAX = 5
@@ -63,20 +67,6 @@ class Books:
     seen: Seen
 
 
-@dataclass(slots=True)
-class Posting:
-    """One batch with what has to happen in memory once it is durable."""
-
-    batch: Batch
-    at: float
-    dirty: dict[bytes, HostQueue] = field(default_factory=dict)
-    captured: list[ParseJob] = field(default_factory=list)
-    released: list[tuple[HostQueue, bytes]] = field(default_factory=list)
-    found: list[tuple[HostQueue, bytes]] = field(default_factory=list)
-    waiting: list[bytes] = field(default_factory=list)
-    segments: dict[str, int] = field(default_factory=dict)
-
-
 class Ledger:
     """Keeps `crawl.counters`, the tallies of hosts and the rows of URLs in step."""
 
@@ -84,6 +74,8 @@ class Ledger:
         self._store = books.partition
         self._seen = books.seen
         self._frontier = frontier
+        self._tallies = frontier.tallies
+        self._places = HostPlaces(crawl, frontier.hosts)
         self._rules = rules
         self.retry = rules.retry
         self._rng = rng
@@ -95,6 +87,7 @@ class Ledger:
     def open(self, at: float) -> Posting:
         """An empty posting at wall time `at`."""
         self._seen.turn()
+        self._tallies.turn()
         return Posting(self._store.batch(), at)
 
     def post(self, posting: Posting, event: Event) -> None:
@@ -109,16 +102,21 @@ class Ledger:
             case ParseFailed():
                 self._parse_failed(posting, event)
             case HostChanged(host=host):
-                posting.dirty[host.key] = host
+                posting.hosts[host.key] = host
+            case HostLeft(host=host, place=place):
+                posting.hosts[host.key], posting.tallies[host.key] = host, host.tally
+                posting.left[host.key] = place
             case _:
                 assert_never(event)
 
     def close(self, posting: Posting) -> None:
-        """Add what every batch ends with: hosts, tallies, segment lengths, counters."""
+        """Add what every batch ends with: hosts, tallies, places in the front queues, segment lengths, counters."""
         batch, crawl = posting.batch, self.crawl
-        for key, host in posting.dirty.items():
+        for key, tally in posting.tallies.items():
+            self._places.settle(posting, key, tally)
+            batch.put(Family.TALLIES, tally_key(crawl.number, key), dump(tally))
+        for key, host in posting.hosts.items():
             batch.put(Family.HOSTS, key, dump(host.row))
-            batch.put(Family.TALLIES, tally_key(crawl.number, key), dump(host.tally))
             for digest, body in host.bodies.items():  # in the batch of the row that names them, never after it
                 batch.put(Family.ROBOTS, digest, body)
             host.bodies, host.is_unsaved = {}, False
@@ -158,9 +156,10 @@ class Ledger:
         following = next_state(outcome, row.attempts, event.at, self._rules.retry, self._rng.random())
         posting.batch.delete(Family.READY, entry.ready_key)
         posting.released.append((host, entry.ready_key))
-        host.tally.ready -= 1
+        posting.hosts[host.key], posting.tallies[host.key] = host, host.tally
+        host.tally.place(row.priority, -1)
         row.fetch = event.facts or row.fetch
-        self._move(posting, host, entry.key, row, following)
+        self._move(posting, host.tally, entry.key, row, following)
         self._pay(host, row, following)
         if event.facts is not None:
             self.crawl.counters.wire_bytes += event.facts.wire_bytes
@@ -196,7 +195,7 @@ class Ledger:
     def _capture(self, posting: Posting, key: bytes, row: UrlRow) -> None:
         assert row.fetch is not None
         capture = CaptureRow(key, row.url, row.kind, row.hop, row.fetch.raw_key, row.fetch.fetched_at)
-        sequence = self._next_sequence()
+        sequence = self.crawl.counters.next_sequence()
         posting.batch.put(Family.CAPTURES, capture_key(self.crawl.number, sequence), dump(capture))
         posting.captured.append(ParseJob(sequence, capture))
 
@@ -243,30 +242,34 @@ class Ledger:
         row = UrlRow(
             url, State.READY, event.kind, event.hop, event.via, event.how, posting.at, 0, 0, redirects=event.redirects
         )
-        host = self._host(posting, key, url)
+        tally = self._tally(posting, key, url)
         if event.kind is Kind.PAGE:
             self.crawl.counters.states[State.READY] += 1
-            host.tally.states[State.READY] += 1
+            tally.states[State.READY] += 1
         else:
             self.crawl.counters.sitemaps += 1
             self.crawl.counters.sitemaps_open += 1
-        self._place(posting, host, key, row)
+        self._place(posting, tally, key, row)
 
     def _enqueue(self, posting: Posting, key: bytes, row: UrlRow, why: str) -> None:
         """Back from WAITING to READY."""
-        host = self._host(posting, key, row.url)
-        self._move(posting, host, key, row, NextState(State.READY, why, row.attempts))
-        self._place(posting, host, key, row)
+        tally = self._tally(posting, key, row.url)
+        self._move(posting, tally, key, row, NextState(State.READY, why, row.attempts))
+        self._place(posting, tally, key, row)
 
-    def _place(self, posting: Posting, host: HostQueue, key: bytes, row: UrlRow) -> None:
-        row.priority = 0 if row.kind is Kind.SITEMAP else min(row.hop, 255)
-        row.sequence = self._next_sequence()
-        place = ready_key(self.crawl.number, host.key, row.priority, row.sequence)
+    def _place(self, posting: Posting, tally: TallyRow, key: bytes, row: UrlRow) -> None:
+        """A URL goes to the back queue of its host."""
+        if row.kind is Kind.SITEMAP:
+            row.priority = FIRST
+            posting.urgent.add(key[:8])
+        else:
+            row.priority = priority_of(_signals(row, tally))
+        row.sequence = self.crawl.counters.next_sequence()
+        place = ready_key(self.crawl.number, key[:8], row.priority, row.sequence)
         posting.batch.put(Family.READY, place, key)
         posting.batch.put(Family.URLS, url_row_key(self.crawl.number, key), dump(row))
-        host.tally.ready += 1
-        host.saw(origin_of(Url(row.url)))
-        posting.found.append((host, place))
+        tally.place(row.priority, 1)
+        posting.found.append((place, row.url))
 
     def _parsed(self, posting: Posting, event: Parsed) -> None:
         crawl = self.crawl.number
@@ -278,8 +281,8 @@ class Ledger:
             posting.segments[event.page.text_key.segment] = event.text_segment_length
         for verdict, count in event.refused.items():
             self._refuse(verdict, count)
-        host = self._host(posting, event.key, row.url)
-        self._move(posting, host, event.key, row, NextState(State.FETCHED, row.reason, row.attempts))
+        tally = self._tally(posting, event.key, row.url)
+        self._move(posting, tally, event.key, row, NextState(State.FETCHED, row.reason, row.attempts))
         self._admit_found(posting, event, row)
 
     def _admit_found(self, posting: Posting, event: Parsed, row: UrlRow) -> None:
@@ -304,14 +307,14 @@ class Ledger:
         posting.batch.delete(Family.CAPTURES, capture_key(self.crawl.number, event.job.sequence))
         key = event.job.capture.key
         row = self._url_row(key)
-        host = self._host(posting, key, row.url)
-        self._move(posting, host, key, row, NextState(State.DEAD, event.fault, row.attempts))
+        tally = self._tally(posting, key, row.url)
+        self._move(posting, tally, key, row, NextState(State.DEAD, event.fault, row.attempts))
 
     # Rows and counts.
 
-    def _move(self, posting: Posting, host: HostQueue, key: bytes, row: UrlRow, following: NextState) -> None:
+    def _move(self, posting: Posting, tally: TallyRow, key: bytes, row: UrlRow, following: NextState) -> None:
         if row.kind is Kind.PAGE:
-            for states in (self.crawl.counters.states, host.tally.states):
+            for states in (self.crawl.counters.states, tally.states):
                 states[row.state] -= 1
                 states[following.state] += 1
         else:
@@ -329,25 +332,22 @@ class Ledger:
             reasons = self.crawl.counters.reasons
             reasons[following.reason] = reasons.get(following.reason, 0) + 1
         posting.batch.put(Family.URLS, url_row_key(self.crawl.number, key), dump(row))
-        posting.dirty[host.key] = host
 
     def _refuse(self, verdict: str, count: int = 1) -> None:
         refused = self.crawl.counters.refused
         refused[verdict] = refused.get(verdict, 0) + count
 
-    def _host(self, posting: Posting, key: bytes, url: str) -> HostQueue:
-        host = self._frontier.host(key[:8], host_of(Url(url)))
-        posting.dirty[host.key] = host
-        return host
+    def _tally(self, posting: Posting, key: bytes, url: str) -> TallyRow:
+        host = key[:8]
+        tally = posting.tallies.get(host)
+        if tally is None:
+            tally = posting.tallies[host] = self._tallies.of(host, host_of(Url(url)))
+        return tally
 
     def _url_row(self, key: bytes) -> UrlRow:
         stored = self._store.get(Family.URLS, url_row_key(self.crawl.number, key))
         assert stored is not None, f"no row for {key.hex()}"
         return load(UrlRow, stored)
-
-    def _next_sequence(self) -> int:
-        self.crawl.counters.sequence += 1
-        return self.crawl.counters.sequence
 
     def _first_due_at(self, after: bytes = b"") -> float:
         crawl = self.crawl.number
@@ -355,3 +355,8 @@ class Ledger:
         for stored, _ in self._store.scan(Family.WAITING, start, waiting_key(crawl + 1, 0, b"")):
             return split_waiting_key(stored)[0]
         return float("inf")
+
+
+def _signals(row: UrlRow, tally: TallyRow) -> Signals:
+    states = tally.states
+    return Signals(hop=row.hop, good=tally.fetched, bad=states[State.FAILED] + states[State.DEAD])

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from gossamer.ports.clock import Clock
 from gossamer.stages.alarm import Alarm
-from gossamer.stages.events import Settled
+from gossamer.stages.events import HostLeft, Settled
 from gossamer.stages.fetch import Fetch
 from gossamer.stages.frontier import Frontier, Lease, Verdict
 from gossamer.stages.parse import Parse
@@ -111,13 +111,15 @@ class Runner:
         while self._may_lease():
             lease = frontier.next_lease()
             if lease is None:
-                return
+                break
             if isinstance(lease, Verdict):
                 store.submit(Settled(lease.host, lease.entry, lease.outcome, self._clock.now()))
                 continue
             contact = group.create_task(self._contact(lease))
             contacts[contact] = None
             contact.add_done_callback(contacts.pop)
+        while frontier.leavers:
+            store.submit(HostLeft(*frontier.leavers.pop()))
 
     async def _contact(self, lease: Lease) -> None:
         with suppress(asyncio.CancelledError):  # dropped after the grace time: the URL is still in READY

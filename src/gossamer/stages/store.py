@@ -20,7 +20,8 @@ from gossamer.stages.alarm import Alarm
 from gossamer.stages.capture import CaptureWriter
 from gossamer.stages.events import Discovered, Event
 from gossamer.stages.frontier import Frontier
-from gossamer.stages.ledger import Ledger, Posting
+from gossamer.stages.ledger import Ledger
+from gossamer.stages.posting import Posting
 from gossamer.stages.room import Room
 
 GROUP_MAX = 512
@@ -119,7 +120,7 @@ class Store:
         self._is_committing = True
         await self._keep(posting)
         self._is_committing = False
-        self._frontier.settled(posting.released, posting.found, posting.dirty.values())
+        self._frontier.settled(posting)
         if posting.captured:
             self.listeners.captured(posting.captured)
         self.listeners.committed()

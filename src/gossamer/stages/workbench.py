@@ -1,52 +1,152 @@
-"""Hosts in memory: read from their rows when they are needed, forgotten when all they know is on disk, with runs of
-URLs from their back queues. When a host's turn comes is the frontier's.
+"""Hosts in memory, as many as the fetches need: drawn from the front queues, with runs of URLs from their back queues,
+forgotten when all they know is on disk. When a host's turn comes is the frontier's.
 """
 
-from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from gossamer.core.budget import Budget, Ceilings
 from gossamer.core.politeness import DelayRules
-from gossamer.core.rows import LAST, HostRow, State, TallyRow, UrlRow, load, ready_key, tally_key, url_row_key
+from gossamer.core.rows import OVER_BUDGET, RESTING, HostRow, TallyRow, UrlRow, load, ready_key, url_row_key
 from gossamer.core.url import Url, origin_of, site_of
+from gossamer.core.workbench import places
 from gossamer.ports.clock import Clock
 from gossamer.ports.partition_store import Family, PartitionStore
+from gossamer.stages.front_queues import FrontQueues
 from gossamer.stages.host_queue import RUN_MAX, Entry, HostQueue, Search
+from gossamer.stages.tallies import Tallies
+
+JOIN_MAX = 32
+"""Hosts brought to memory in one go: their rows are read together."""
+STRIDE = 0.05
+"""Weight of the last contact in the means of fetch time and gap."""
+REST_ELSEWHERE_S = 60.0
+"""A host that rests longer leaves the workbench where others wait."""
+LOOK_S = 5.0
+"""How often the number of places is set anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class BenchRules:
+    """What the workbench needs of the configuration."""
+
+    crawl: int
+    ceilings: Ceilings
+    delay: DelayRules
+    places: tuple[int, int]
+
+
+class Leaver(NamedTuple):
+    """A host that gives up its place, and where it waits then: None is the level of its best URL."""
+
+    host: HostQueue
+    place: tuple[int, int] | None
 
 
 class Workbench:
     """The hosts of one crawl. Reads the store, never writes."""
 
-    def __init__(self, store: PartitionStore, clock: Clock, crawl: int, ceilings: Ceilings, delay: DelayRules) -> None:
+    def __init__(self, store: PartitionStore, clock: Clock, rules: BenchRules, front: FrontQueues) -> None:
         self._store = store
         self._clock = clock
-        self._crawl = crawl
-        self._ceilings = ceilings
-        self._delay = delay
+        self._crawl = rules.crawl
+        self._ceilings = rules.ceilings
+        self._delay = rules.delay
+        self._bounds = rules.places
+        self._front = front
+        self._fetch_s = self._gap_s = 0.0
+        self._contacts = 0
+        self._looked_at = clock.monotonic()
         self.hosts: dict[bytes, HostQueue] = {}
+        self.tallies = Tallies(store, rules.crawl, self.hosts)
+        self.places = rules.places[0]
+        self.leavers: list[Leaver] = []
         self.rest_until = 0.0
         """After a kill: no host is contacted before, nor before its own gap has passed from then on."""
 
     def host(self, key: bytes, name: str) -> HostQueue:
         """The host in memory, read from disk or made when it is not there."""
         found = self.hosts.get(key)
-        if found is None:
-            stored = self._store.get(Family.TALLIES, tally_key(self._crawl, key))
-            found = self._open(key, name, load(TallyRow, stored) if stored else TallyRow(name, [0] * len(State)))
-        return found
+        return found or self._open(key, self.tallies.of(key, name), self._store.get(Family.HOSTS, key))
 
-    def with_urls_ready(self) -> Iterator[HostQueue]:
-        """All hosts of the crawl that have something to fetch, brought to memory one by one."""
-        prefix = tally_key(self._crawl, b"")
-        for key, stored in self._store.scan(Family.TALLIES, prefix, prefix + LAST):
-            tally = load(TallyRow, stored)
-            if tally.ready:
-                yield self._open(key[4:], tally.host, tally)
+    @property
+    def is_full(self) -> bool:
+        """Whether a host has to leave before another comes."""
+        return len(self.hosts) >= self.places
+
+    @property
+    def _others_wait(self) -> bool:
+        return self.is_full and self._front.has_some(self._clock.now())
+
+    @property
+    def may_join(self) -> bool:
+        """Whether there is room for a host, and perhaps one that waits for it."""
+        return not self.is_full and self._front.has_some(self._clock.now())
+
+    @property
+    def next_join_at(self) -> float:
+        """Monotonic time when the next host that rests elsewhere may come back; infinity for none."""
+        return float("inf") if self.is_full else self._monotonic(self._front.next_rested_at())
+
+    def join(self) -> list[HostQueue]:
+        """The next hosts of the front queues, at most JOIN_MAX, now in memory."""
+        room = min(JOIN_MAX, self.places - len(self.hosts))
+        drawn = [place for place in self._front.draw(room, self._clock.now()) if place.host not in self.hosts]
+        keys = [place.host for place in drawn]
+        tallies = self.tallies.of_many(keys)
+        # A row that a batch has moved meanwhile comes again from where it is now.
+        joins = [
+            (place.host, tally)
+            for place, tally in zip(drawn, tallies, strict=True)
+            if tally is not None and (tally.level, tally.order) == place[:2] and self._may_join(tally)
+        ]
+        rows = self._store.get_many(Family.HOSTS, [key for key, _ in joins])
+        return [self._open(key, tally, row) for (key, tally), row in zip(joins, rows, strict=True)]
+
+    def _may_join(self, tally: TallyRow) -> bool:
+        ceiling = self._ceilings.pages_per_host
+        return tally.level != OVER_BUDGET or ceiling is None or tally.fetched < ceiling
+
+    def measured(self, fetch_s: float, gap_s: float) -> None:
+        """A contact took that long, and its host rests that long; the places follow what the crawl needs."""
+        self._contacts += 1
+        self._fetch_s += (fetch_s - self._fetch_s) * STRIDE
+        self._gap_s += (gap_s - self._gap_s) * STRIDE
+        now = self._clock.monotonic()
+        if now >= self._looked_at + LOOK_S:
+            self.places = places(self._contacts / (now - self._looked_at), self._fetch_s, self._gap_s, self._bounds)
+            self._contacts, self._looked_at = 0, now
 
     def forget_if_idle(self, host: HostQueue) -> None:
         """Nothing is lost by it."""
         if host.is_idle and self.hosts.get(host.key) is host:
             del self.hosts[host.key]
+
+    def give_way(self, host: HostQueue) -> None:
+        """Where others wait, a host leaves when its run is used, and when it may not be contacted for long."""
+        if not (host.is_free and host.has_work and self._others_wait):
+            return
+        rests_until = max(host.next_at, host.closed_until)
+        rest_s = rests_until - self._clock.monotonic()
+        if rest_s > REST_ELSEWHERE_S:
+            self.leave(host, (RESTING, int(1000 * (self._clock.now() + rest_s))))
+        elif not host.run:
+            self.leave(host)
+
+    def leave(self, host: HostQueue, place: tuple[int, int] | None = None) -> None:
+        """Give up the place of a host that nobody works for, to wait at `place` (level and order in FRONT)."""
+        host.put_run_back()
+        host.is_leaving, host.queued_at = True, None
+        self.leavers.append(Leaver(host, place))
+
+    def left(self, key: bytes) -> HostQueue | None:
+        """Its row in FRONT is written. It stays when meanwhile somebody asked it for the robots.txt of another."""
+        host = self.hosts[key]
+        host.is_leaving = False
+        if not host.is_free:
+            return host
+        del self.hosts[key]
+        return None
 
     def read_run(self, host: HostQueue) -> bool:
         """Take up the next URLs behind the cursor, or those that were put back; False when there are none."""
@@ -106,13 +206,11 @@ class Workbench:
             host.taken.add(entry.ready_key)
         return is_there
 
-    def _open(self, key: bytes, name: str, tally: TallyRow) -> HostQueue:
-        stored = self._store.get(Family.HOSTS, key)
-        row = load(HostRow, stored) if stored else HostRow(name, site_of(name))
+    def _open(self, key: bytes, tally: TallyRow, stored: bytes | None) -> HostQueue:
+        row = load(HostRow, stored) if stored else HostRow(tally.host, site_of(tally.host))
         host = HostQueue(key, row, tally, Budget(self._ceilings.pages_per_host, spent=tally.fetched))
         host.is_surveyed = not tally.ready  # then every URL comes by
-        now = self._clock.monotonic()
-        host.next_at = now + max(0.0, row.manners.next_allowed_at - self._clock.now())
+        host.next_at = max(self._clock.monotonic(), self._monotonic(row.manners.next_allowed_at))
         if self.rest_until:
             # What was in flight at the kill may have ended just then.
             own_gap_s = max(row.crawl_delay_s or 0.0, row.manners.gap_s)
@@ -120,3 +218,6 @@ class Workbench:
         host.manners = replace(row.manners, next_allowed_at=host.next_at)
         self.hosts[key] = host
         return host
+
+    def _monotonic(self, wall: float) -> float:
+        return self._clock.monotonic() + wall - self._clock.now()

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
+from gossamer.core.priority import LEVELS, level_of
 from gossamer.core.rows import (
     LAST,
     OPEN_STATES,
@@ -18,6 +19,7 @@ from gossamer.core.rows import (
     load,
     ready_key,
     segment_meta_key,
+    split_front_key,
     split_segment_meta_key,
     split_waiting_key,
     waiting_key,
@@ -85,6 +87,20 @@ def _assert_totals(world: World, rows: dict[bytes, UrlRow]) -> None:
         assert tally.states == _by_state(own_pages), tally.host
         assert tally.fetched == sum(_is_fetched(row) for row in own_pages), tally.host
         assert tally.ready == sum(row.state is State.READY for row in own), tally.host
+    _assert_front(world)
+    assert counters.hosts_ready == len(list(_scan(world, Family.FRONT)))
+
+
+def _assert_front(world: World) -> None:
+    """Each host with URLs ready waits in one place, at the level of one of them, at rest, or over its budget."""
+    tallies = {key[4:]: load(TallyRow, stored) for key, stored in _scan(world, Family.TALLIES)}
+    places = {
+        host: (level, order) for level, order, host in (split_front_key(key) for key, _ in _scan(world, Family.FRONT))
+    }
+    assert places == {key: (tally.level, tally.order) for key, tally in tallies.items() if tally.ready}
+    for key, tally in tallies.items():
+        by_level = Counter(level_of(ready[12]) for ready, _ in _scan(world, Family.READY) if ready[4:12] == key)
+        assert tally.ready_by_level == [by_level[level] for level in range(LEVELS)], tally.host
 
 
 def _by_state(rows: list[UrlRow]) -> list[int]:

@@ -10,7 +10,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
@@ -35,6 +35,7 @@ from gossamer.core.rows import (
 )
 from gossamer.core.url import Url, UrlFault, host_of, link_keys, normalize
 from gossamer.core.warc import read_record
+from gossamer.core.workbench import BOUNDS
 from gossamer.ports.partition_store import Family
 from gossamer.reading import crawls_in
 from gossamer.stages.address_gap import AddressGap
@@ -83,9 +84,12 @@ class Life:
 
 
 class World:
-    """What outlives a process: the web, the disk, the time. `options` are config keys; one crawl a world."""
+    """What outlives a process: the web, the disk, the time. `options` are config keys; one crawl a world.
 
-    def __init__(self, *seeds: str, rng: Random | None = None, **options: Any) -> None:
+    `places`: how many hosts are in memory at a time.
+    """
+
+    def __init__(self, *seeds: str, rng: Random | None = None, places: int | None = None, **options: Any) -> None:
         self.web = SimWeb()
         self.partition = SimPartitionStore()
         self.raw = SimSegments(".warc.gz")
@@ -99,6 +103,7 @@ class World:
         self.turns = 0
         self._seeds = [_normal(seed) for seed in seeds]
         self._options = options
+        self._places = (places, places) if places else BOUNDS
         self._rng = rng or SteadyRandom(1)
         self._appointments: list[tuple[float, Callable[[], object]]] = []
 
@@ -240,8 +245,9 @@ class World:
         frontier = Frontier(
             self.partition,
             clock,
-            _frontier_rules(crawl, config),
+            replace(_frontier_rules(crawl, config), places=self._places),
             Budget(config.max_pages, spent=crawl.counters.fetched),
+            self._rng,
         )
         rules = LedgerRules(admissibility, config.ceilings, config.retry_rules)
         books = Books(self.partition, ExactSeen(self.partition, crawl.number))

@@ -1,6 +1,7 @@
 """From each entry of a queue back to its URL: no entry without a row in that state, and none that is a second one."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 import msgspec
 
@@ -8,11 +9,14 @@ from gossamer.core.rows import (
     LAST,
     CaptureRow,
     State,
+    TallyRow,
     UrlRow,
     crawl_prefix,
     load,
     ready_key,
+    split_front_key,
     split_waiting_key,
+    tally_key,
     url_row_key,
     waiting_key,
 )
@@ -27,7 +31,7 @@ _IsItsPlace = Callable[[UrlRow, _Entry], bool]
 
 
 def check_queues(partition: PartitionStore, crawl: int, problems: Problems) -> None:
-    """READY, WAITING and CAPTURES of a crawl."""
+    """READY, WAITING and CAPTURES of a crawl, and FRONT, where hosts wait."""
 
     def is_ready(row: UrlRow, entry: _Entry) -> bool:
         return entry[0] == ready_key(crawl, entry[1][:8], row.priority, row.sequence)
@@ -49,6 +53,17 @@ def check_queues(partition: PartitionStore, crawl: int, problems: Problems) -> N
                 problem = _problem(entry, stored, state, is_its_place)
                 if problem:
                     problems.add(f"{family.name} {entry[0].hex()}: {problem}")
+    _check_front(partition, crawl, problems)
+
+
+def _check_front(partition: PartitionStore, crawl: int, problems: Problems) -> None:
+    for stored, _ in partition.scan(Family.FRONT, crawl_prefix(crawl), crawl_prefix(crawl) + LAST):
+        level, order, host = split_front_key(stored)
+        row = partition.get(Family.TALLIES, tally_key(crawl, host))
+        with suppress(msgspec.MsgspecError):  # reported where TALLIES is read
+            tally = load(TallyRow, row) if row else None
+            if tally is None or not tally.ready or (tally.level, tally.order) != (level, order):
+                problems.add(f"FRONT {stored.hex()}: {tally.host if tally else 'no known host'} has no place there")
 
 
 def _batches(partition: PartitionStore, crawl: int, family: Family) -> Iterator[list[_Entry]]:

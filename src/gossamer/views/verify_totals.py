@@ -13,6 +13,7 @@ from gossamer.core.rows import (
     State,
     TallyRow,
     UrlRow,
+    front_key,
     load,
     tally_key,
 )
@@ -32,6 +33,12 @@ class Totals:
     ready: int = 0
     sitemaps: int = 0
     sitemaps_open: int = 0
+    hosts_ready: int = 0
+
+    @property
+    def is_contacted(self) -> bool:
+        """Whether a page has left its first state: that takes a contact, or the knowledge that none is allowed."""
+        return sum(self.states) > self.states[State.READY]
 
     def add(self, row: UrlRow) -> None:
         """Count one more URL."""
@@ -50,6 +57,7 @@ class HostTotals:
     def __init__(self, partition: PartitionStore, crawl: int, problems: Problems) -> None:
         self._partition = partition
         self._problems = problems
+        self._crawl = crawl
         prefix = tally_key(crawl, b"")
         self._tallies = partition.scan(Family.TALLIES, prefix, prefix + LAST)
         self._next = next(self._tallies, (_NEVER_A_KEY, b""))
@@ -83,7 +91,8 @@ class HostTotals:
             return
         self._next = next(self._tallies, (_NEVER_A_KEY, b""))
         self._compare(stored, self._counted, self._host)
-        if self._partition.get(Family.HOSTS, self._key) is None:
+        self.totals.hosts_ready += self._counted.ready > 0
+        if self._counted.is_contacted and self._partition.get(Family.HOSTS, self._key) is None:
             self._problems.add(f"{self._host}: it has URLs, but no HOSTS row, so nobody knows when it may be contacted")
 
     def _take_empty(self) -> None:
@@ -105,6 +114,16 @@ class HostTotals:
         ):
             if said != is_so:
                 self._problems.add(f"{host}: its tally says {said} {what}, its rows say {is_so}")
+        self._check_place(tally, host)
+
+    def _check_place(self, tally: TallyRow, host: str) -> None:
+        if sum(tally.ready_by_level) != tally.ready:
+            self._problems.add(f"{host}: its levels count {sum(tally.ready_by_level)} ready entries, not {tally.ready}")
+        if not tally.ready:
+            return
+        place = front_key(self._crawl, max(0, tally.level), tally.order, self._key)
+        if tally.level < 0 or self._partition.get(Family.FRONT, place) is None:
+            self._problems.add(f"{host}: it has URLs ready, but no place in a front queue")
 
 
 def check_counters(crawl: CrawlRow, totals: Totals, problems: Problems) -> None:
@@ -115,6 +134,7 @@ def check_counters(crawl: CrawlRow, totals: Totals, problems: Problems) -> None:
         ("fetched", counters.fetched, totals.fetched),
         ("sitemaps", counters.sitemaps, totals.sitemaps),
         ("open sitemaps", counters.sitemaps_open, totals.sitemaps_open),
+        ("hosts with URLs ready", counters.hosts_ready, totals.hosts_ready),
     ):
         if said != is_so:
             problems.add(f"crawl {crawl.crawl_id}: its counters say {said} {what}, its rows say {is_so}")

@@ -42,7 +42,7 @@ class Live:
     def document(self) -> dict[str, Any]:
         """As `gossamer status --json`."""
         self.tick()
-        busy, waiting, parked = self.open.stages.frontier.counts()
+        busy, waiting, parked = self.open.stages.frontier.counts(self.open.crawl.counters.hosts_ready)
         return status_document(
             self.open.crawl,
             HostCounts(busy, waiting, parked),

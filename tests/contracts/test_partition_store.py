@@ -116,6 +116,21 @@ def test_a_scan_under_way_does_not_see_what_is_written_meanwhile(store: Partitio
     assert [first, *rows] == [(b"a", b"1"), (b"b", b"2"), (b"c", b"3")]
 
 
+def test_heads_are_the_first_rows_of_each_range_in_the_order_asked(store: PartitionStore) -> None:
+    put(store, Family.READY, a1=b"1", a2=b"2", a3=b"3", b1=b"4", d1=b"5")
+    ranges = [(b"b", b"c"), (b"a", b"b"), (b"c", b"d"), (b"a2", b"a3"), (b"d", b"\xff"), (b"a", b"z"), (b"d", b"b")]
+    assert store.heads(Family.READY, ranges, 2) == [
+        [(b"b1", b"4")],
+        [(b"a1", b"1"), (b"a2", b"2")],
+        [],
+        [(b"a2", b"2")],
+        [(b"d1", b"5")],
+        [(b"a1", b"1"), (b"a2", b"2")],
+        [],
+    ]
+    assert store.heads(Family.READY, [], 2) == []
+
+
 def test_a_scan_that_is_left_early_does_no_harm(store: PartitionStore) -> None:
     put(store, Family.READY, a=b"1", b=b"2")
     for _ in range(50):

@@ -41,6 +41,10 @@ class HostManners:
     gap_s: float = 0.0
     slow_s: float = 0.0
 
+    def at(self, next_allowed_at: float) -> "HostManners":
+        """The same with another moment: that of another clock, or a later one."""
+        return HostManners(next_allowed_at, self.failures, self.refusals, self.gap_s, self.slow_s)
+
 
 def gap_s(rules: DelayRules, crawl_delay_s: float | None, last_download_s: float) -> float:
     """Seconds from the end of a contact to the next, when all is well."""

@@ -81,7 +81,7 @@ def gate(known: KnownRobots, gate_rules: GateRules, url: str, now: float) -> Gat
         case Permission.CLOSED:
             return ClosedUntil(known.copy.next_try_at)
         case Permission.ALLOW_ALL:
-            return by_rules(known._replace(rules=None), gate_rules.delay, url)
+            return _by_delay(known, gate_rules.delay) or Unruled()
         case Permission.BY_RULES:
             return Ask() if known.rules is None else by_rules(known, gate_rules.delay, url)
         case left:
@@ -90,11 +90,17 @@ def gate(known: KnownRobots, gate_rules: GateRules, url: str, now: float) -> Gat
 
 def by_rules(known: KnownRobots, delay: DelayRules, url: str) -> Verdict:
     """What the rules say of `url`, however old they are; None is no rules, which allow all. The host's delay first."""
-    if crawl_delay_too_long(delay, known.host_crawl_delay_s):
-        return Forbidden(Reason.CRAWL_DELAY_TOO_LONG)
+    refusal = _by_delay(known, delay)
+    if refusal is not None:
+        return refusal
     if known.rules is None:
         return Unruled()
     decision = known.rules.decide(url)
     if decision.allowed:
         return Allowed(decision.rule, decision.line)
     return Forbidden(Reason.ROBOTS_DISALLOWED, decision.rule, decision.line)
+
+
+def _by_delay(known: KnownRobots, delay: DelayRules) -> Forbidden | None:
+    too_long = crawl_delay_too_long(delay, known.host_crawl_delay_s)
+    return Forbidden(Reason.CRAWL_DELAY_TOO_LONG) if too_long else None

@@ -33,9 +33,10 @@ class State(IntEnum):
     @property
     def label(self) -> str:
         """The name as people and JSON see it."""
-        return self.name.lower()
+        return _LABELS[self]
 
 
+_LABELS = tuple(state.name.lower() for state in State)
 OPEN_STATES = frozenset({State.READY, State.WAITING, State.CAPTURED})
 """Not settled: what a resumed crawl still has to do."""
 

@@ -22,6 +22,10 @@ class Family(StrEnum):
     META = "meta"
 
 
+Row = tuple[bytes, bytes]
+"""Key and value."""
+
+
 class Batch(Protocol):
     """Writes that become visible and durable together, in the order they were added."""
 
@@ -44,8 +48,14 @@ class PartitionStore(Protocol):
     def contains_many(self, family: Family, keys: Sequence[bytes]) -> list[bool]:
         """Presence, exact, in the order of `keys`. The cheap way to ask SEEN."""
 
-    def scan(self, family: Family, start: bytes, stop: bytes) -> Iterator[tuple[bytes, bytes]]:
+    def scan(self, family: Family, start: bytes, stop: bytes) -> Iterator[Row]:
         """Rows with start <= key < stop in key order, from a consistent view, lazily."""
+
+    def heads(self, family: Family, ranges: Sequence[tuple[bytes, bytes]], limit: int) -> list[list[Row]]:
+        """The first `limit` rows of each range (start <= key < stop), all from one consistent view.
+
+        For many short reads: a third of what as many scans cost.
+        """
 
     def batch(self) -> Batch:
         """An empty batch."""

@@ -4,7 +4,7 @@ Nothing here writes: a lease stays in READY on disk until the ledger settles it,
 """
 
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
 from typing import assert_never
 
@@ -107,6 +107,11 @@ class Frontier:
     def hosts(self) -> dict[bytes, HostQueue]:
         """Hosts in memory by key."""
         return self._bench.hosts
+
+    @property
+    def places(self) -> int:
+        """How many hosts memory holds now, at most."""
+        return self._bench.places
 
     @property
     def leavers(self) -> list[Leaver]:
@@ -368,7 +373,7 @@ class Frontier:
         """No contact before. The row has the moment too, in wall time, from the next batch that writes it."""
         host.next_at = max(host.next_at, until)
         wall = self._clock.now() + host.next_at - self._clock.monotonic()
-        host.row.manners = replace(host.manners, next_allowed_at=wall)
+        host.row.manners = host.manners.at(wall)
 
     def _free(self, host: HostQueue) -> None:
         host.in_flight = False

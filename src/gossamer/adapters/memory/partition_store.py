@@ -2,8 +2,9 @@
 
 from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
-from gossamer.ports.partition_store import Batch, Family
+from gossamer.ports.partition_store import Batch, Family, Row
 
 
 class MemoryBatch:
@@ -47,6 +48,10 @@ class MemoryPartitionStore:
         keys, rows = self._keys[family], self._rows[family]
         view = [(key, rows[key]) for key in keys[bisect_left(keys, start) : bisect_left(keys, stop)]]
         yield from view
+
+    def heads(self, family: Family, ranges: Sequence[tuple[bytes, bytes]], limit: int) -> list[list[Row]]:
+        """See `ports.partition_store.PartitionStore`."""
+        return [list(islice(self.scan(family, start, stop), limit)) for start, stop in ranges]
 
     def batch(self) -> Batch:
         """See `ports.partition_store.PartitionStore`."""

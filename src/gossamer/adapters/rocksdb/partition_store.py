@@ -14,11 +14,12 @@ from rocksdict import (
     DBRecoveryMode,
     Options,
     Rdict,
+    RdictIter,
     ReadOptions,
     WriteBatch,
 )
 
-from gossamer.ports.partition_store import Batch, Family, StoreCorrupt, StoreFull, StoreLocked
+from gossamer.ports.partition_store import Batch, Family, Row, StoreCorrupt, StoreFull, StoreLocked
 
 BLOCK_CACHE_BYTES = 32 * 2**20
 """One block cache for all families: memory does not grow with the age of a crawl (docs/architecture.md)."""
@@ -82,7 +83,7 @@ class RocksPartitionStore:
         """See `ports.partition_store.PartitionStore`."""
         return [found is not None for found in self.get_many(family, keys)]
 
-    def scan(self, family: Family, start: bytes, stop: bytes) -> Iterator[tuple[bytes, bytes]]:
+    def scan(self, family: Family, start: bytes, stop: bytes) -> Iterator[Row]:
         """See `ports.partition_store.PartitionStore`. Seeks to `start`: pass a cursor, not the queue's first key."""
         options = ReadOptions()
         options.set_iterate_upper_bound(stop)
@@ -91,8 +92,24 @@ class RocksPartitionStore:
         while rows.valid():
             yield rows.key(), rows.value()
             rows.next()
-        with _translated(self._directory):
-            rows.status()  # a damaged block ends the rows just as their end does
+        self._check(rows)
+
+    def heads(self, family: Family, ranges: Sequence[tuple[bytes, bytes]], limit: int) -> list[list[Row]]:
+        """See `ports.partition_store.PartitionStore`. In the order of their keys one iterator serves all ranges."""
+        rows = self._families[family].iter(ReadOptions())
+        found: list[list[Row]] = [[] for _ in ranges]
+        for at in sorted(range(len(ranges)), key=lambda at: ranges[at]):
+            start, stop = ranges[at]
+            head = found[at]
+            rows.seek(start)
+            while len(head) < limit and rows.valid():
+                key = rows.key()
+                if key >= stop:
+                    break
+                head.append((key, rows.value()))
+                rows.next()
+        self._check(rows)
+        return found
 
     def batch(self) -> Batch:
         """See `ports.partition_store.PartitionStore`."""
@@ -110,6 +127,17 @@ class RocksPartitionStore:
             import asyncio  # noqa: PLC0415  15 ms that commands that only read need not pay
 
             await asyncio.get_running_loop().run_in_executor(None, self._db.flush_wal, True)
+
+    def _check(self, rows: RdictIter) -> None:
+        try:
+            rows.status()  # a damaged block ends the rows just as their end does
+        except Exception as error:
+            raise _fault(self._directory, error) from error
+
+    def compact(self) -> None:
+        """Merge all tables now: what RocksDB does in the background when it has reason to. For measuring."""
+        for family in self._families.values():
+            family.compact_range(None, None)
 
     def close(self) -> None:
         """See `ports.partition_store.PartitionStore`."""
@@ -161,14 +189,23 @@ def _database_options() -> Options:
     return options
 
 
+RESIDENT = frozenset({Family.SEEN, Family.URLS, Family.READY, Family.FRONT, Family.HOSTS, Family.TALLIES})
+"""Families that every page asks: their indexes and filters stay in memory, at most 1.5 bytes a known URL together.
+
+In the block cache they push each other out: with 2 M URLs a known link cost 6 µs so, and costs 2.8 this way; a row of
+URLS 18 and 4.4.
+"""
+
+
 def _family_options(family: Family, cache: Cache) -> Options:
     table = BlockBasedOptions()
     table.set_block_cache(cache)
-    table.set_cache_index_and_filter_blocks(True)
-    table.set_pin_l0_filter_and_index_blocks_in_cache(True)
+    if family not in RESIDENT:
+        table.set_cache_index_and_filter_blocks(True)
+        table.set_pin_l0_filter_and_index_blocks_in_cache(True)
     options = Options(raw_mode=True)
     options.set_write_buffer_size(16 * 2**20)
-    if family in (Family.SEEN, Family.URLS, Family.PAGES):
+    if family in (Family.SEEN, Family.URLS, Family.PAGES, Family.HOSTS, Family.TALLIES):
         table.set_bloom_filter(10, block_based=False)
     if family is Family.SEEN:
         # Nine of ten links are known, so the Bloom filter does not help: the block's hash index does.
@@ -177,5 +214,7 @@ def _family_options(family: Family, cache: Cache) -> Options:
         options.set_compression_type(DBCompressionType.none())
     else:
         options.set_compression_type(DBCompressionType.lz4())
+    if family in (Family.URLS, Family.HOSTS, Family.TALLIES):
+        options.set_optimize_filters_for_hits(True)  # rows that are asked for are there: none for the lowest level
     options.set_block_based_table_factory(table)
     return options

@@ -2,16 +2,22 @@
 
 import asyncio
 from contextlib import suppress
+from typing import Any
 
 import pytest
 
 from gossamer.core.bloom_saved import BloomPlan, load_mark, mark_key, split_journal_key
 from gossamer.core.rows import LAST, crawl_prefix, url_row_key
 from gossamer.ports.partition_store import Family
-from gossamer.stages.bloom_seen import SNAPSHOT_BYTES_PER_KEY_MAX, BloomRules, BloomSeen, load_bloom_seen
+from gossamer.stages.bloom_seen import SNAPSHOT_BYTES_PER_KEY_MAX, BloomRules, BloomSeen
+from gossamer.stages.bloom_start import load_bloom_seen
+from gossamer.stages.runner import End
+from gossamer.testing.accounts import assert_accounts
 from gossamer.testing.sim_loop import simulate
 from gossamer.testing.sim_partition import SimPartitionStore
 from gossamer.testing.sim_snapshots import SimSnapshots
+from gossamer.testing.sim_web import page
+from gossamer.testing.world import World
 
 PLAN = BloomPlan(500, 1e-6)  # so seldom wrong that a key known by chance would be news
 KEYS_MIN = 8
@@ -245,3 +251,64 @@ def test_a_filter_made_anew_counts_on_from_the_snapshot_that_it_could_not_use() 
     simulate(disk.store.commit(batch))
     disk.rules = BloomRules(PLAN, KEYS_MIN)
     assert disk.born().unknown([A, B]) == [1]
+
+
+# A whole crawl.
+
+
+def world_of(**options: Any) -> World:
+    """Sixty pages, each linked from many others."""
+    settings: dict[str, Any] = {"delay_s": 0.05, "delay_factor": 0, "per_address_delay_s": 0, "robots": "off-for=a.test"}
+    world = World("http://a.test/0", **settings, **options)
+    for number in range(60):
+        links = [f"/{(number * each + each) % 60}" for each in (1, 2, 3, 7)]
+        world.web.answers[f"http://a.test/{number}"] = page(*links, f"/{(number + 1) % 60}")
+    return world
+
+
+def bloom_world() -> World:
+    world = world_of(seen="bloom", seen_urls=1_000, seen_error=1e-6)
+    world.journal_keys_min, world.snapshots.step_s, world.partition.commit_s = 5, 0.02, 0.01
+    return world
+
+
+def test_a_crawl_finds_what_the_exact_set_finds() -> None:
+    world, exact = bloom_world(), world_of()
+    assert world.crawl() is exact.crawl() is End.COMPLETED
+    assert world.fetched() == exact.fetched()
+    assert len(exact.fetched()) == 60
+    assert world.snapshots.publications > 2
+    assert_accounts(world)
+
+
+@pytest.mark.slow
+def test_killed_every_tenth_of_a_second_it_finds_the_same() -> None:
+    """Each life takes a few pages further; together the kills fall on every step of a snapshot."""
+    for shift in range(12):
+        world = bloom_world()
+        for life in range(30):
+            if world.crawl(kill_at=world.now_s + 0.1 + 0.011 * shift + 0.003 * life) is not None:
+                break
+            assert_accounts(world)
+        world.crawl()
+        assert_accounts(world)
+        assert len(world.fetched()) == 60
+        assert world.said == []
+
+
+@pytest.mark.slow
+def test_a_disk_that_fills_up_in_the_middle_of_a_snapshot_hides_no_url_after_a_kill() -> None:
+    """The batch waits for room with its keys in the filter while the snapshot is written; then the process dies."""
+    for moment in range(4, 30):
+        world = bloom_world()
+        world.snapshots.step_s = 0.1
+
+        def fill(world: World = world) -> None:
+            world.partition.is_full = True
+
+        world.at(moment * 0.1, fill)
+        world.crawl(kill_at=moment * 0.1 + 0.6)
+        world.partition.is_full = False
+        world.crawl()
+        assert len(world.fetched()) == 60, moment
+        assert_accounts(world)

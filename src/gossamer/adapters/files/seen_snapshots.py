@@ -55,15 +55,17 @@ class SeenFile:
     def _write(self, pieces: Iterator[bytes]) -> None:
         unsynced = 0
         try:
-            with self._scratch.open("wb", buffering=0) as file:
+            with self._scratch.open("wb") as file:
                 for octets in pieces:
                     if self._closing.is_set():
                         return
                     file.write(octets)
                     unsynced += len(octets)
                     if unsynced >= SYNC_EVERY_BYTES:
+                        file.flush()
                         os.fdatasync(file.fileno())
                         unsynced = 0
+                file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
             self._scratch.unlink(missing_ok=True)

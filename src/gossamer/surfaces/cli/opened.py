@@ -13,7 +13,8 @@ import msgspec
 
 from gossamer.adapters.system.clock import SystemClock
 from gossamer.adapters.system.lock import is_held
-from gossamer.config import ConfigFaults, CrawlConfig, resolve
+from gossamer.config import CrawlConfig, resolve
+from gossamer.config_faults import ConfigFaults
 from gossamer.core.robots_copy import UnreachableMode
 from gossamer.core.rows import CrawlRow
 from gossamer.core.url import Url, UrlFault

@@ -260,6 +260,7 @@ class StoredCrawl:
             UnreachableMode(self.config.robots_unreachable),
             self.config.robots,
             self.config.user_agent,
+            self.config.seen,
         )
         return Case(self.store, self.crawl, rules, self.clock.now(), is_running=False)
 

@@ -126,6 +126,7 @@ class Opened:
             self.robots_mode,
             config.robots,
             config.user_agent,
+            config.seen,
         )
         return Case(self.partition, self.crawl, rules, self.now, self.is_running)
 

@@ -1,5 +1,6 @@
 """The file of a filter's snapshot: written aside, put in place whole, and a full disk leaves what was there."""
 
+import asyncio
 import threading
 import time
 from collections.abc import Iterator
@@ -9,7 +10,11 @@ import pytest
 from tests.adapters.full_disk import no_file_beyond
 
 from gossamer.adapters.files.seen_snapshots import SYNC_EVERY_BYTES, SeenFile
+from gossamer.adapters.rocksdb.partition_store import RocksPartitionStore
+from gossamer.core.bloom_saved import BloomPlan
 from gossamer.ports.segments import DiskFull
+from gossamer.stages.bloom_seen import BloomRules
+from gossamer.stages.bloom_start import load_bloom_seen
 
 PATIENCE_S = 20.0
 
@@ -105,6 +110,28 @@ def test_a_full_disk_is_told_once_and_leaves_what_was_published(path: Path) -> N
     save(file, b"newer")
     assert read(file) == b"newer"
     file.close()
+
+
+def test_a_filter_lives_in_a_real_store_and_a_real_file(tmp_path: Path) -> None:
+    """Lives that end without a word: each finds what those before it admitted."""
+    rules, made = BloomRules(BloomPlan(2_000, 1e-6), 100), [number.to_bytes(16, "big") for number in range(1_500)]
+
+    async def life(keys: list[bytes]) -> None:
+        store, file = RocksPartitionStore(tmp_path / "db"), SeenFile(tmp_path / "seen.bloom")
+        seen = load_bloom_seen(store, 1, file, rules)
+        assert seen.unknown(made) == list(range(made.index(keys[0]), len(made)))
+        for at in range(0, len(keys), 50):
+            seen.turn()
+            batch = store.batch()
+            assert all(seen.add(batch, key) for key in keys[at : at + 50])
+            await store.commit(batch)
+            until_done(file)
+        file.close()
+        store.close()
+
+    for at in range(0, 1_500, 300):
+        asyncio.run(life(made[at : at + 300]))
+    assert (tmp_path / "seen.bloom").stat().st_size > 2_000 * 28.7 / 8
 
 
 def test_a_directory_that_is_gone_is_a_fault_of_the_machine(tmp_path: Path) -> None:

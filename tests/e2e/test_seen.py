@@ -15,7 +15,8 @@ from gossamer.testing.lab_web import LabWeb
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
-CONFIG = LabConfig(profile=Profile.POLITE, hosts=10, pages_per_host=80)
+HOSTS = 10
+CONFIG = LabConfig(profile=Profile.POLITE, hosts=HOSTS, pages_per_host=80)
 BLOOM = ("--seen", "bloom", "--seen-urls", "1000", "--seen-error", "0.01")
 LIVES_S = (1.8, 2.0, 2.2)
 FOUND_MIN = 0.98
@@ -63,7 +64,7 @@ def test_it_fetches_nearly_all_and_nothing_else(crawled: Crawled) -> None:
 def test_no_page_is_stored_twice_and_few_are_asked_for_again(crawled: Crawled) -> None:
     fetched = by_outcome(crawled.data)["fetched"]
     pages = [url for url in crawled.asked if url in fetched]
-    assert len(pages) - len(set(pages)) <= 2 * len(LIVES_S) * CONFIG.hosts
+    assert len(pages) - len(set(pages)) <= 2 * len(LIVES_S) * HOSTS
 
 
 def test_verify_and_audit_find_nothing_wrong_and_verify_says_what_it_cannot_check(crawled: Crawled) -> None:

@@ -258,7 +258,12 @@ def test_a_filter_made_anew_counts_on_from_the_snapshot_that_it_could_not_use() 
 
 def world_of(**options: Any) -> World:
     """Sixty pages, each linked from many others."""
-    settings: dict[str, Any] = {"delay_s": 0.05, "delay_factor": 0, "per_address_delay_s": 0, "robots": "off-for=a.test"}
+    settings: dict[str, Any] = {
+        "delay_s": 0.05,
+        "delay_factor": 0,
+        "per_address_delay_s": 0,
+        "robots": "off-for=a.test",
+    }
     world = World("http://a.test/0", **settings, **options)
     for number in range(60):
         links = [f"/{(number * each + each) % 60}" for each in (1, 2, 3, 7)]

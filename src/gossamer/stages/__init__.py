@@ -11,7 +11,8 @@ the others tell it what happened. In the order of a page's life:
 - `fetch`: one lease to its end, with the gap of its address (`address_gap`); `robots_fetch` for robots.txt, `capture`
   to turn the answer into records.
 - `store`: group commit. `ledger` turns what was reported (`events`) into the writes of a batch, with `recent_keys`
-  in front of the seen set; `room` waits while the disk is full.
+  in front of the `seen` set, or `bloom_seen` instead (`bloom_start` reads it back); `room` waits while the disk is
+  full.
 - `parse`: the queue of captures to the parsers; `parse_capture` is what happens in a parser's process.
 - `runner`: start, drain and stop, in this order and back. `alarm` is how one task wakes another.
 """

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from gossamer.config import ConfigFaults, as_plain, resolve, unknown_variables
+from gossamer.config import as_plain, resolve, unknown_variables
+from gossamer.config_faults import ConfigFaults
 
 
 def faults(path: Path, text: str, **given: str) -> list[str]:

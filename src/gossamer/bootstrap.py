@@ -13,6 +13,7 @@ from gossamer import __version__
 from gossamer.adapters.dns.resolver import CaresDns, DnsLimits
 from gossamer.adapters.files.contact_log import Author, ContactLog, newest_contacts
 from gossamer.adapters.files.data_directory import DataDirectory
+from gossamer.adapters.files.seen_snapshots import SeenFile
 from gossamer.adapters.files.segment_sync import LocalSegmentSync
 from gossamer.adapters.files.segments import SegmentPlan, SegmentWriter, recover, write_index
 from gossamer.adapters.http.client import HttpClient, verifying_tls
@@ -25,6 +26,7 @@ from gossamer.adapters.system.disk import LocalDisk
 from gossamer.adapters.system.lock import DirectoryLock
 from gossamer.adapters.system.random import fresh_random
 from gossamer.config import CrawlConfig, as_plain
+from gossamer.core.bloom import size_bits
 from gossamer.core.budget import Budget
 from gossamer.core.contacts import RunFacts
 from gossamer.core.robots_copy import UnreachableMode
@@ -43,6 +45,8 @@ from gossamer.core.warc import timestamp14, warcinfo_record
 from gossamer.ports.partition_store import Family, PartitionStore, StoreCorrupt
 from gossamer.reading import Reading, crawls_in
 from gossamer.stages.address_gap import AddressGap
+from gossamer.stages.bloom_seen import BloomRules
+from gossamer.stages.bloom_start import load_bloom_seen
 from gossamer.stages.capture import CaptureWriter
 from gossamer.stages.fetch import Fetch, FetchRules, Surroundings
 from gossamer.stages.frontier import Frontier, FrontierRules
@@ -51,7 +55,7 @@ from gossamer.stages.parse import Parse
 from gossamer.stages.replay import replay
 from gossamer.stages.room import LEASE_BYTES_MIN, Room
 from gossamer.stages.runner import Runner, Stages
-from gossamer.stages.seen import ExactSeen
+from gossamer.stages.seen import ExactSeen, Seen
 from gossamer.stages.store import Durable, Store
 
 
@@ -157,6 +161,8 @@ async def open_crawl_stages(
     if not all(row.clean for row in installation.crawls):
         await replay(partition, newest_contacts(directory.contacts), clock.now())
     recover_segments(installation, crawl)
+    snapshots = SeenFile(directory.seen(crawl.crawl_id))
+    books = Books(partition, _seen(partition, crawl, config, snapshots, say))
     captures = SegmentWriter(_raw_plan(directory, crawl, config, rng))
     contacts = ContactLog(directory.contacts, _author(crawl, config, clock))
     web = HttpClient(FetchLimits(), tls=verifying_tls(config.ca_file))
@@ -165,7 +171,6 @@ async def open_crawl_stages(
     sync = LocalSegmentSync(directory.raw(crawl.crawl_id), directory.text(crawl.crawl_id))
     durable = Durable(partition, sync, capture_writer, Room(LocalDisk(directory.root), clock, say))
     frontier = _frontier(partition, clock, crawl, config, rng)
-    books = Books(partition, ExactSeen(partition, crawl.number))
     ledger = Ledger(books, frontier, crawl, _ledger_rules(config, crawl), rng)
     store = Store(durable, ledger, frontier, clock)
     around = Surroundings(clock, web, dns, contacts, capture_writer, store, frontier, rng)
@@ -182,6 +187,7 @@ async def open_crawl_stages(
         await dns.close()
         contacts.close()
         captures.close()
+        snapshots.close()
         recover_segments(installation, crawl)
 
 
@@ -200,6 +206,18 @@ def recover_segments(installation: Installation, crawl: CrawlRow) -> None:
         here = {name: length for name, length in committed.items() if name.endswith(".warc.wet.gz") is is_text}
         for unindexed in recover(directory, here):
             write_index(directory / unindexed)
+
+
+def _seen(
+    partition: PartitionStore, crawl: CrawlRow, config: CrawlConfig, snapshots: SeenFile, say: Callable[[str], None]
+) -> Seen:
+    if config.seen == "exact":
+        return ExactSeen(partition, crawl.number)
+    try:
+        return load_bloom_seen(partition, crawl.number, snapshots, BloomRules(config.bloom_plan), say)
+    except MemoryError as error:
+        size = size_bits(config.seen_urls, config.seen_error) / 8 / 1e9
+        raise NoRoom(f"--seen-urls {config.seen_urls:,} takes {size:.1f} GB of memory, more than there is") from error
 
 
 def _frontier(

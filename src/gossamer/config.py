@@ -10,38 +10,16 @@ from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
+from gossamer.config_faults import ConfigFaults, Fault
 from gossamer.core.addresses import AddressRules
 from gossamer.core.admission import Admissibility
 from gossamer.core.backoff import RetryRules
+from gossamer.core.bloom_saved import BloomPlan
 from gossamer.core.budget import Ceilings
 from gossamer.core.connect_to import ConnectMap, ConnectTo, parse_connect_to
 from gossamer.core.politeness import DelayRules
 from gossamer.core.scope import Scope, ScopeKind
 from gossamer.core.url import Url
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """One thing that is wrong with what the user gave; `sentence` where no value is at fault."""
-
-    key: str
-    value: str
-    allowed: str
-    source: str
-    sentence: str = ""
-
-    def __str__(self) -> str:
-        if self.sentence:
-            return f"{self.source}: {self.sentence}"
-        return f"{self.source}: {self.key} = {self.value!r} is not valid; allowed: {self.allowed}"
-
-
-class ConfigFaults(Exception):
-    """Everything that is wrong, in one go."""
-
-    def __init__(self, faults: Iterable[Fault]) -> None:
-        self.faults = tuple(faults)
-        super().__init__("\n".join(str(fault) for fault in self.faults))
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +174,12 @@ OPTIONS: tuple[Option, ...] = (
            "read the sitemaps that robots.txt names"),
     Option("text", "--text", "KIND", _choice("full", "main", "none"), "full", "full, main or none",
            "which text to keep of a page"),
+    Option("seen", "--seen", "KIND", _choice("exact", "bloom"), "exact", "exact or bloom",
+           "how known URLs are kept: all on disk, or in memory by a filter that takes a few new ones for known"),
+    Option("seen_urls", "--seen-urls", "N", _integer(1_000, 10**10), 10_000_000, "a whole number from 1,000 to 10^10",
+           "with --seen bloom: URLs expected; for more it grows"),
+    Option("seen_error", "--seen-error", "P", _number(1e-6, 0.1), 0.01, "a number from 0.000001 to 0.1",
+           "with --seen bloom: share of new URLs that may be taken for known, and are lost"),
     Option("connect_to", "--connect-to", "HOST:PORT:ADDR:PORT", _connect_to, (),
            "HOST:PORT:ADDR:PORT as curl's; HOST may be * or *.suffix, PORT empty",
            "connect to another address or port; first match wins", many=True),
@@ -234,6 +218,9 @@ class CrawlConfig:
     robots_unreachable: str
     sitemaps: bool
     text: str
+    seen: str
+    seen_urls: int
+    seen_error: float
     connect_to: tuple[ConnectTo, ...]
     allow_address: tuple[Any, ...]
     ca_file: str | None
@@ -257,6 +244,11 @@ class CrawlConfig:
     def retry_rules(self) -> RetryRules:
         """How often and when a URL is tried again."""
         return RetryRules(self.attempts, self.retry_base_s)
+
+    @property
+    def bloom_plan(self) -> BloomPlan:
+        """What the filter of known URLs is sized for, with `seen` = bloom."""
+        return BloomPlan(self.seen_urls, self.seen_error)
 
     def request_headers(self, version: str) -> tuple[tuple[str, str], ...]:
         """What every request carries beside Host."""

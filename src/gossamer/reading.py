@@ -41,6 +41,12 @@ class Reading:
         known = ", ".join(row.crawl_id for row in self.crawls)
         raise NothingThere(f"no crawl {crawl_id} in {self.directory.root}; there is: {known}")
 
+    def seen_snapshot(self, crawl: CrawlRow) -> Iterator[bytes]:
+        """The octets of the filter of known URLs, as it was saved last; none where there is none."""
+        from gossamer.adapters.files.seen_snapshots import octets_of  # noqa: PLC0415  `verify` alone reads it
+
+        return octets_of(self.directory.seen(crawl.crawl_id))
+
     def raw(self, crawl: CrawlRow) -> "SegmentReader":
         """Reads WARC records of a crawl; close it after use."""
         return _segment_reader(self.directory.raw(crawl.crawl_id))

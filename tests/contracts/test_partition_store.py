@@ -190,6 +190,41 @@ def test_absent_keys_may_be_deleted_and_batches_be_empty(store: PartitionStore) 
     assert list(store.scan(Family.URLS, *EVERYTHING)) == []
 
 
+def test_a_range_goes_from_its_start_to_before_its_stop_in_its_family_alone(store: PartitionStore) -> None:
+    for family in (Family.SEEN, Family.URLS):
+        put(store, family, a=b"", b=b"", bb=b"", c=b"", d=b"")
+    batch = store.batch()
+    batch.delete_range(Family.SEEN, b"b", b"c")
+    assert store.get(Family.SEEN, b"b") == b""
+    asyncio.run(store.commit(batch))
+    assert [key for key, _ in store.scan(Family.SEEN, *EVERYTHING)] == [b"a", b"c", b"d"]
+    assert store.contains_many(Family.SEEN, [b"b", b"bb", b"c"]) == [False, False, True]
+    assert len(list(store.scan(Family.URLS, *EVERYTHING))) == 5
+
+
+@pytest.mark.parametrize(("start", "stop"), [(b"a", b"a"), (b"b", b"a"), (b"x", b"z")])
+def test_an_empty_range_is_fine(store: PartitionStore, start: bytes, stop: bytes) -> None:
+    put(store, Family.SEEN, a=b"", b=b"")
+    batch = store.batch()
+    batch.delete_range(Family.SEEN, start, stop)
+    batch.put(Family.SEEN, b"c", b"")
+    asyncio.run(store.commit(batch))
+    assert [key for key, _ in store.scan(Family.SEEN, *EVERYTHING)] == [b"a", b"b", b"c"]
+
+
+def test_a_range_takes_what_the_batch_put_before_it_and_nothing_after_it(store: PartitionStore) -> None:
+    put(store, Family.SEEN, old=b"")
+    batch = store.batch()
+    for key in (b"new", b"z"):
+        batch.put(Family.SEEN, key, b"")
+    batch.delete_range(Family.SEEN, b"a", b"p")
+    batch.put(Family.SEEN, b"newer", b"")
+    batch.delete_range(Family.SEEN, b"x", b"zz")
+    batch.put(Family.SEEN, b"y", b"")
+    asyncio.run(store.commit(batch))
+    assert [key for key, _ in store.scan(Family.SEEN, *EVERYTHING)] == [b"newer", b"y"]
+
+
 def test_a_batch_over_all_families_is_one(store: PartitionStore) -> None:
     commit(store, [(family, b"key", family.value.encode()) for family in Family])
     commit(store, [(family, b"key", None) for family in Family])
@@ -242,6 +277,16 @@ def live_once(state: Path, writes: Writes) -> list[bytes]:
         return found
     finally:
         store.close()
+
+
+def test_a_range_is_gone_after_reopening_too(tmp_path: Path) -> None:
+    live_once(tmp_path / "state", [(Family.URLS, bytes([number]), b"x") for number in range(5)])
+    store = RocksPartitionStore(tmp_path / "state")
+    batch = store.batch()
+    batch.delete_range(Family.URLS, b"\x01", b"\x04")
+    asyncio.run(store.commit(batch))
+    store.close()
+    assert live_once(tmp_path / "state", []) == [b"\x00", b"\x04"]
 
 
 def test_what_was_committed_is_there_after_reopening(tmp_path: Path) -> None:

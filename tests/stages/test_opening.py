@@ -5,7 +5,7 @@ import json
 import pytest
 
 from gossamer.core.rows import CrawlRow, State
-from gossamer.stages.opening import open_crawl
+from gossamer.stages.opening import SeenKindDiffers, open_crawl
 
 NOW = 1_800_000_000.0
 SEEDS = ["http://a.test/", "http://b.test/", "http://a.test/"]
@@ -104,3 +104,20 @@ def test_a_crawl_that_is_still_spent_is_left_as_it_is() -> None:
     opening = open_crawl([crawl], [], OF_A_HOST | {"delay_s": 9}, new=False, now=NOW)
     assert opening.still_spent
     assert (opening.crawl.end, json.loads(opening.crawl.options)) == ("budget-spent", OF_A_HOST)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [({"seen": "exact"}, "bloom"), ({"seen": "bloom"}, "exact"), ({}, "bloom")]
+)
+def test_a_crawl_does_not_go_on_with_another_kind_of_seen_set(before: dict[str, object], after: str) -> None:
+    first = open_crawl([], SEEDS, before, new=False, now=NOW).crawl
+    first.ended_at, options = NOW + 5, first.options
+    with pytest.raises(SeenKindDiffers, match=rf"can't go on with --seen {after}; resume it with --seen .*--new"):
+        open_crawl([first], ["http://c.test/"], {"seen": after}, new=False, now=NOW)
+    assert (first.seeds, first.options, first.ended_at) == (SEEDS[:2], options, NOW + 5)
+    assert open_crawl([first], SEEDS, {"seen": after}, new=True, now=NOW).is_new
+
+
+def test_a_crawl_of_before_there_was_a_choice_goes_on() -> None:
+    first = open_crawl([], SEEDS, {}, new=False, now=NOW).crawl
+    assert open_crawl([first], [], {"seen": "exact"}, new=False, now=NOW).crawl is first

@@ -36,11 +36,14 @@ from gossamer.core.rows import (
 from gossamer.core.url import Url, host_of, link_keys
 from gossamer.core.warc import CapturedExchange, ExtractedText, conversion_record, exchange_records, warcinfo_record
 from gossamer.ports.partition_store import Family, PartitionStore
+from gossamer.stages.bloom_seen import BloomRules
+from gossamer.stages.bloom_start import load_bloom_seen
 from gossamer.stages.events import Discovered, Event, HostChanged, Settled
 from gossamer.stages.frontier import Frontier, FrontierRules
 from gossamer.stages.host_queue import Entry
 from gossamer.stages.ledger import Books, Ledger, LedgerRules
-from gossamer.stages.seen import ExactSeen
+from gossamer.stages.seen import ExactSeen, Seen
+from gossamer.testing.sim_snapshots import SimSnapshots
 from gossamer.views.lookup import key_of
 from gossamer.views.verify_records import SegmentFile
 from gossamer.views.why_case import Case, CrawlRules
@@ -88,7 +91,11 @@ class StoredCrawl:
         self.frontier = Frontier(store, self.clock, rules, Budget(self.config.max_pages), self.rng)
         admissibility = self.config.admissibility(seeds)
         ledger_rules = LedgerRules(admissibility, self.config.ceilings, self.config.retry_rules)
-        books = Books(store, ExactSeen(store, self.crawl.number))
+        self.snapshots = SimSnapshots()
+        seen: Seen = ExactSeen(store, 1)
+        if self.config.seen == "bloom":
+            seen = load_bloom_seen(store, 1, self.snapshots, BloomRules(self.config.bloom_plan))
+        books = Books(store, seen)
         self.ledger = Ledger(books, self.frontier, self.crawl, ledger_rules, self.rng)
         self.raw = SegmentWriter(self._plan(self.directory.raw("c1"), SegmentKind.RAW))
         self.text = SegmentWriter(self._plan(self.directory.text("c1"), SegmentKind.TEXT))
@@ -253,6 +260,7 @@ class StoredCrawl:
             UnreachableMode(self.config.robots_unreachable),
             self.config.robots,
             self.config.user_agent,
+            self.config.seen,
         )
         return Case(self.store, self.crawl, rules, self.clock.now(), is_running=False)
 

@@ -1,5 +1,6 @@
 """The proof of the accounts: nothing to say about a right crawl, and each kind of damage is named."""
 
+import asyncio
 import gzip
 from collections.abc import Callable
 from io import BytesIO
@@ -9,6 +10,8 @@ import pytest
 from tests.views.stored_crawl import StoredCrawl
 
 from gossamer.adapters.memory.partition_store import MemoryPartitionStore
+from gossamer.core.bloom import GrowingFilter
+from gossamer.core.bloom_saved import dump_mark, journal_key, mark_key, snapshot
 from gossamer.core.outcome import Denied, Failed, Fetched, Reason, Redirected, Unreachable
 from gossamer.core.robots_copy import Body
 from gossamer.core.rows import (
@@ -28,18 +31,21 @@ from gossamer.core.rows import (
 )
 from gossamer.core.warc import warcinfo_record
 from gossamer.ports.partition_store import Family
+from gossamer.surfaces.cli.verify_prose import verify_prose
+from gossamer.testing.sim_loop import simulate
 from gossamer.views.problems import PROBLEMS_MAX, Problems
 from gossamer.views.verify import Depth, Segments, VerifyView, verify
 from gossamer.views.verify_records import CHUNK_BYTES, PIECE_BYTES, walk
 from gossamer.views.verify_rows import side_by_side
+from gossamer.views.verify_seen import SavedFilter
 
 A, B = "http://a.test/", "http://b.test/"
 GONE, SLOW, READY, NEW = "http://a.test/gone", "http://a.test/slow", "http://a.test/ready", "http://a.test/new"
 
 
-def world(tmp_path: Path) -> StoredCrawl:
+def world(tmp_path: Path, **options: object) -> StoredCrawl:
     """One URL in every state, and a sitemap."""
-    crawl = StoredCrawl(MemoryPartitionStore(), tmp_path, (A, B))
+    crawl = StoredCrawl(MemoryPartitionStore(), tmp_path, (A, B), **options)
     crawl.robots("http://a.test", Body(), b"User-agent: *\nDisallow: /private\n")
     crawl.fetch(A)
     crawl.admit(
@@ -57,7 +63,14 @@ def world(tmp_path: Path) -> StoredCrawl:
 
 def proof(crawl: StoredCrawl, *, reads: bool = True) -> VerifyView:
     with crawl.raw_reader() as raw, crawl.text_reader() as text:
-        return verify(crawl.store, crawl.crawl, Segments(crawl.segment_files(), raw, text), Depth(records=reads))
+        segments = Segments(crawl.segment_files(), raw, text)
+        return verify(crawl.store, crawl.crawl, segments, Depth(records=reads), saved_filter(crawl))
+
+
+def saved_filter(crawl: StoredCrawl) -> SavedFilter | None:
+    if crawl.config.seen == "exact":
+        return None
+    return SavedFilter(crawl.snapshots.published, crawl.config.bloom_plan)
 
 
 def test_right_accounts_have_no_problem(tmp_path: Path) -> None:
@@ -69,6 +82,7 @@ def test_right_accounts_have_no_problem(tmp_path: Path) -> None:
     assert view.sitemaps == 1
     assert view.records == 11  # two files' own, four exchanges of two records, one text
     assert view.tail_bytes == 0
+    assert (view.seen, view.seen_error) == ("exact", None)
 
 
 def url_key(crawl: StoredCrawl, url: str) -> bytes:
@@ -256,6 +270,65 @@ def test_sorted_scans_are_read_side_by_side() -> None:
         (b"b", [None, b"3", None]),
         (b"c", [b"2", b"4", None]),
     ]
+
+
+# A filter of known URLs -----------------------------------------------------------------------------------------------
+
+
+def filter_row(crawl: StoredCrawl, url: str) -> bytes:
+    return journal_key(1, 1, crawl.row(url)[0])
+
+
+def write_snapshot(crawl: StoredCrawl, *, covered: int, mark: int = 0, **changes: object) -> None:
+    """A snapshot of an empty filter, or of the octets given, as if it covered these generations."""
+    octets = list(snapshot(GrowingFilter(1_000, 0.01), covered))
+
+    async def written() -> None:
+        crawl.snapshots.write(iter(changes.get("octets", octets)))  # type: ignore[call-overload]
+        await asyncio.sleep(0.1)
+        crawl.snapshots.publish()
+        await asyncio.sleep(0.1)
+
+    simulate(written())
+    if mark:
+        crawl.overwrite(Family.META, mark_key(1), dump_mark(mark))
+
+
+def test_a_filter_is_proved_to_know_each_url_and_says_how_many_others_it_would_take_for_known(tmp_path: Path) -> None:
+    view = proof(world(tmp_path, seen="bloom", seen_urls=1_000))
+    assert view.problems == []
+    assert view.seen == "bloom"
+    assert view.seen_error is not None
+    assert 0 < view.seen_error < 1e-6
+    assert list(verify_prose(view, is_quick=False))[-1].endswith(
+        "it takes 0.00% of new URLs for known by now, and no check can find them"
+    )
+
+
+@pytest.mark.parametrize(
+    ("damage", "named"),
+    [
+        (lambda crawl: crawl.overwrite(Family.SEEN, filter_row(crawl, A), None), "a.test/: it has a row, but SEEN does not know it"),
+        (lambda crawl: crawl.overwrite(Family.SEEN, journal_key(1, 1, b"n" * 16), b""), "SEEN 6e6e"),
+        (lambda crawl: write_snapshot(crawl, covered=1), "SEEN does not know it"),
+        (lambda crawl: write_snapshot(crawl, covered=1, octets=[b"rubbish" * 9]), "it does not begin as one; the next start"),
+        (lambda crawl: crawl.overwrite(Family.META, mark_key(1), dump_mark(1)), "it is gone; the next start"),
+    ],
+)  # fmt: skip
+def test_damage_to_a_filter_is_named(tmp_path: Path, damage: Callable[[StoredCrawl], object], named: str) -> None:
+    crawl = world(tmp_path, seen="bloom", seen_urls=1_000)
+    damage(crawl)
+    view = proof(crawl)
+    assert any(named in problem for problem in view.problems), view.problems
+    assert view.seen == "bloom"
+
+
+def test_of_a_filter_that_cannot_be_read_no_url_is_said_to_be_missing(tmp_path: Path) -> None:
+    crawl = world(tmp_path, seen="bloom", seen_urls=1_000)
+    write_snapshot(crawl, covered=1, octets=[b"rubbish" * 9])
+    view = proof(crawl)
+    assert (view.problems_total, view.seen_error) == (1, None)
+    assert "nothing is known of it" in "\n".join(verify_prose(view, is_quick=False))
 
 
 # Walking a segment ----------------------------------------------------------------------------------------------------

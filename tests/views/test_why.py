@@ -8,8 +8,9 @@ from tests.views.stored_crawl import START, StoredCrawl
 from gossamer.adapters.memory.partition_store import MemoryPartitionStore
 from gossamer.core.outcome import Denied, Failed, Fetched, Reason, Redirected, Unreachable
 from gossamer.core.robots_copy import VALID_S, Absent, Body, Unavailable, after_answer
-from gossamer.core.rows import Kind, OutlinkRow
+from gossamer.core.rows import Kind, OutlinkRow, url_row_key
 from gossamer.core.url import Url, normalize
+from gossamer.ports.partition_store import Family
 from gossamer.stages.events import HostChanged
 from gossamer.views.lookup import key_of
 from gossamer.views.why import WhyView, explain
@@ -249,6 +250,13 @@ def test_a_trap_is_explained(tmp_path: Path) -> None:
     view = story(world(tmp_path), "http://a.test/a/a/a/a/")
     assert step(view, "traps").decision == "repeated-segments"
     assert step(view, "next").because == "it was never admitted: repeated-segments"
+
+
+def test_a_url_that_the_filter_took_for_known_says_so(tmp_path: Path) -> None:
+    link = OutlinkRow("http://a.test/lost", "", "a", "inside")
+    crawl = world(tmp_path, seen="bloom").fetch(A, links=(link,))
+    crawl.overwrite(Family.URLS, url_row_key(1, crawl.row(link.url)[0]), None)
+    assert "the filter of --seen bloom took it for known" in step(story(crawl, link.url), "next").because
 
 
 def test_a_url_that_nobody_names_is_unknown(tmp_path: Path) -> None:

@@ -16,8 +16,8 @@ by property, and asked from the command line. In reading order:
 - What an answer holds. `http_message` (octets to fields), `decoding` (content codings, bounded) with `deflate`,
   `charset` with `encodings`, then by kind: `html`, `text`, `fingerprint`, put together in `page`; `sitemap` and
   `feed`, both on `loose_xml`.
-- What is kept. `rows` (keys and rows of the state), `messages` (what crosses a process border), `warc` and `cdxj`
-  (records and their index), `contacts` (records of the contact log).
+- What is kept. `rows` (keys and rows of the state), `bloom` and `bloom_saved` (a filter of known URLs), `messages`
+  (what crosses a process border), `warc` and `cdxj` (records and their index), `contacts` (records of the contact log).
 - Whether it was polite. `audit` replays the contact log, with `audit_pace` (the rules about time) and `audit_robots`;
   `replay` takes in what a kill cut off.
 """

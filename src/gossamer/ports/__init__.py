@@ -10,6 +10,7 @@ as an exception that is named here. In reading order:
 - `contacts`: the log that is written before the first byte.
 - `segments` and `segment_reading`: appending records, syncing them, reading them by key.
 - `partition_store`: the families of the state, read directly, written in atomic batches by one writer.
+- `seen_snapshots`: the saved filter of known URLs, published whole.
 - `parsing`: captures to a parser, and what it made of them, or that it died.
 - `disk`: how much room there is.
 """

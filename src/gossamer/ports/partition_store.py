@@ -35,6 +35,9 @@ class Batch(Protocol):
     def delete(self, family: Family, key: bytes) -> None:
         """Remove `key`; absent keys are fine."""
 
+    def delete_range(self, family: Family, start: bytes, stop: bytes) -> None:
+        """Remove every start <= key < stop that was committed or is in the batch already, however many there are."""
+
 
 class PartitionStore(Protocol):
     """One writer. Readers see whole batches only."""

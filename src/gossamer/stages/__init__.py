@@ -11,8 +11,8 @@ the others tell it what happened. In the order of a page's life:
 - `fetch`: one lease to its end, with the gap of its address (`address_gap`); `robots_fetch` for robots.txt, `capture`
   to turn the answer into records.
 - `store`: group commit. `ledger` turns what was reported (`events`) into the writes of a batch (`posting`): `seen`
-  knows which URLs are new, with `recent_keys` in front; `tallies` hold the counts of hosts, `host_places` where each
-  host waits. `room` waits while the disk is full.
+  knows which URLs are new, with `recent_keys` in front, or `bloom_seen` instead (`bloom_start` reads it back);
+  `tallies` hold the counts of hosts, `host_places` where each host waits. `room` waits while the disk is full.
 - `parse`: the queue of captures to the parsers; `parse_capture` is what happens in a parser's process.
 - `runner`: start, drain and stop, in this order and back. `alarm` is how one task wakes another.
 """

@@ -8,6 +8,12 @@ from datetime import UTC, datetime
 from gossamer.core.rows import CrawlRow, State
 
 CEILINGS = ("max_pages", "max_pages_per_host")
+SEEN_BEFORE = "exact"
+"""What a crawl has whose options do not name it."""
+
+
+class SeenKindDiffers(Exception):
+    """A crawl can't go on with another kind of seen set; nothing was changed. The message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +36,7 @@ def open_crawl(
 ) -> Opening:
     """The newest crawl of the directory with these seeds added and these options in force, or another one.
 
-    Changes the row of a resumed crawl; nothing is stored yet.
+    Changes the row of a resumed crawl; nothing is stored yet. Raises SeenKindDiffers.
     """
     text = json.dumps(options, sort_keys=True)
     if new or not known:
@@ -40,6 +46,7 @@ def open_crawl(
         return Opening(CrawlRow(number, f"{stamp}-{number}", now, list(given), text), is_new=True, added=given)
     crawl = known[-1]
     before = json.loads(crawl.options)
+    _refuse_other_kind(crawl, before.get("seen", SEEN_BEFORE), options.get("seen", SEEN_BEFORE))
     changes = tuple(_changes(before, json.loads(text)))
     had = set(crawl.seeds)
     added = tuple(seed for seed in dict.fromkeys(seeds) if seed not in had)
@@ -50,6 +57,14 @@ def open_crawl(
     crawl.seeds = [*crawl.seeds, *added]
     crawl.ended_at, crawl.end = None, ""
     return Opening(crawl, is_new=False, changes=changes, added=added)
+
+
+def _refuse_other_kind(crawl: CrawlRow, before: object, after: object) -> None:
+    if before != after:
+        raise SeenKindDiffers(
+            f"crawl {crawl.crawl_id} knows its URLs by --seen {before} and can't go on with --seen {after}; "
+            f"resume it with --seen {before}, or begin another crawl with --new"
+        )
 
 
 def _is_still_spent(crawl: CrawlRow, before: Mapping[str, object], after: Mapping[str, object]) -> bool:

@@ -17,7 +17,7 @@ class Seen(Protocol):
         """Put a key that `unknown` named into the set, durable with the batch; False when this batch did so before."""
 
     def turn(self) -> None:
-        """To be called when no batch is open: what the cache holds may be forgotten from here on."""
+        """To be called when no batch is open: all that was added is durable, caches may forget it from here on."""
 
 
 class ExactSeen:

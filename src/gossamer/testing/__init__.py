@@ -7,5 +7,5 @@ answer), `lab_server` and `lab_access` (sockets and the access log), `lab_proces
 
 The *simulated world* runs the real stages in virtual time: no sockets, no sleeping, a crash wherever a seed says.
 `world` puts it together from `sim_loop` (a clock that jumps), `sim_clock`, `sim_web`, `sim_contacts`, `sim_partition`,
-`sim_segments` and `sim_parser`; `accounts` checks what is left behind.
+`sim_segments`, `sim_snapshots` and `sim_parser`; `accounts` checks what is left behind.
 """

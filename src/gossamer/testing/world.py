@@ -39,6 +39,8 @@ from gossamer.core.workbench import BOUNDS
 from gossamer.ports.partition_store import Family
 from gossamer.reading import crawls_in
 from gossamer.stages.address_gap import AddressGap
+from gossamer.stages.bloom_seen import JOURNAL_KEYS_MIN, BloomRules
+from gossamer.stages.bloom_start import load_bloom_seen
 from gossamer.stages.capture import CaptureWriter
 from gossamer.stages.events import Discovered
 from gossamer.stages.fetch import Fetch, FetchRules, Surroundings
@@ -50,7 +52,7 @@ from gossamer.stages.parse_capture import CaptureParser, ParseRules
 from gossamer.stages.replay import replay
 from gossamer.stages.room import Room
 from gossamer.stages.runner import End, Runner, Stages
-from gossamer.stages.seen import ExactSeen
+from gossamer.stages.seen import ExactSeen, Seen
 from gossamer.stages.store import Durable, Store
 from gossamer.testing.sim_clock import WALL_START_S, SimClock
 from gossamer.testing.sim_contacts import SimContacts, SimDisk
@@ -58,6 +60,7 @@ from gossamer.testing.sim_loop import SimLoop
 from gossamer.testing.sim_parser import ParserScript, SimParser
 from gossamer.testing.sim_partition import SimPartitionStore
 from gossamer.testing.sim_segments import SimSegments
+from gossamer.testing.sim_snapshots import SimSnapshots
 from gossamer.testing.sim_web import SimWeb
 
 
@@ -95,6 +98,8 @@ class World:
         self.raw = SimSegments(".warc.gz")
         self.texts = SimSegments(".warc.wet.gz", self.raw.files)
         self.contacts = SimContacts()
+        self.snapshots = SimSnapshots()
+        self.journal_keys_min = JOURNAL_KEYS_MIN
         self.disk = SimDisk()
         self.parsing = ParserScript()
         self.said: list[str] = []
@@ -250,7 +255,7 @@ class World:
             self._rng,
         )
         rules = LedgerRules(admissibility, config.ceilings, config.retry_rules)
-        books = Books(self.partition, ExactSeen(self.partition, crawl.number))
+        books = Books(self.partition, self._seen(crawl, config))
         ledger = Ledger(books, frontier, crawl, rules, self._rng)
         store = Store(durable, ledger, frontier, clock)
         around = Surroundings(clock, self.web, self.web, self.contacts, captures, store, frontier, self._rng)
@@ -265,6 +270,13 @@ class World:
         stages = Stages(frontier, fetch, store, Parse(self.partition, store, parsers, crawl.number))
         runner = Runner(stages, clock, config.concurrency)
         return Life(crawl, config, stages, runner, clock, asyncio.get_running_loop().time(), was_clean=True)
+
+    def _seen(self, crawl: CrawlRow, config: CrawlConfig) -> Seen:
+        if config.seen == "exact":
+            return ExactSeen(self.partition, crawl.number)
+        self.snapshots.close()
+        rules = BloomRules(config.bloom_plan, self.journal_keys_min)
+        return load_bloom_seen(self.partition, crawl.number, self.snapshots, rules, self.said.append)
 
 
 def _frontier_rules(crawl: CrawlRow, config: CrawlConfig) -> FrontierRules:

@@ -18,6 +18,7 @@ from gossamer.views.problems import Problems
 from gossamer.views.verify_queues import check_queues
 from gossamer.views.verify_records import RecordCheck, SegmentFile, check_segments
 from gossamer.views.verify_rows import RowCheck
+from gossamer.views.verify_seen import SavedFilter, check_filter
 from gossamer.views.verify_totals import HostTotals, check_counters, check_robots
 
 TICK_EVERY = 1_000
@@ -25,7 +26,11 @@ TICK_EVERY = 1_000
 
 
 class VerifyView(msgspec.Struct, rename="camel"):
-    """`urls` = the sum of `states` = discovered. `tail_bytes`: behind the committed lengths, harmless after a kill."""
+    """`urls` = the sum of `states` = discovered. `tail_bytes`: behind the committed lengths, harmless after a kill.
+
+    `seen`: exact, or bloom; then `seen_error` is the share of new URLs that the filter takes for known by now (null for
+    one that can't be read).
+    """
 
     crawl_id: str
     urls: int
@@ -34,6 +39,8 @@ class VerifyView(msgspec.Struct, rename="camel"):
     records: int
     segments: int
     tail_bytes: int
+    seen: str
+    seen_error: float | None
     problems: list[str]
     problems_total: int
 
@@ -54,11 +61,14 @@ class Depth:
     tick: Callable[[str, int], None] = field(default=lambda _what, _count: None)
 
 
-def verify(partition: PartitionStore, crawl: CrawlRow, segments: Segments, depth: Depth) -> VerifyView:
-    """All checks on one crawl."""
+def verify(
+    partition: PartitionStore, crawl: CrawlRow, segments: Segments, depth: Depth, saved: SavedFilter | None = None
+) -> VerifyView:
+    """All checks on one crawl. `saved` is there for one that knows its URLs by a filter."""
     problems = Problems()
+    known = check_filter(partition, crawl.number, saved, problems) if saved else None
     hosts = HostTotals(partition, crawl.number, problems)
-    rows = RowCheck(partition, crawl.number, problems)
+    rows = RowCheck(partition, crawl.number, problems, known)
     records = RecordCheck(segments.files, segments.raw, segments.text, problems, reads=depth.records)
     for count, (key, url, page) in enumerate(rows.rows(), 1):
         hosts.add(key, url)
@@ -78,6 +88,8 @@ def verify(partition: PartitionStore, crawl: CrawlRow, segments: Segments, depth
         walked,
         len(segments.files),
         tail_bytes,
+        "bloom" if known else "exact",
+        known.error_expected if known else None,
         problems.kept,
         problems.total,
     )

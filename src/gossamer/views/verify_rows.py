@@ -1,7 +1,7 @@
 """SEEN, URLS, PAGES and LINKS side by side, and from each open URL to its entry in a queue."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -35,13 +35,21 @@ class CheckedRow(NamedTuple):
     page: PageRow | None
 
 
-class RowCheck:
-    """One pass over the rows of a crawl."""
+class KeySet(Protocol):
+    """The set of known URLs where it is not family SEEN, row for row."""
 
-    def __init__(self, partition: PartitionStore, crawl: int, problems: Problems) -> None:
+    def unknown(self, keys: Sequence[bytes]) -> list[int]:
+        """Places of the keys that it does not know."""
+
+
+class RowCheck:
+    """One pass over the rows of a crawl. SEEN is read along, except where `known` stands for it."""
+
+    def __init__(self, partition: PartitionStore, crawl: int, problems: Problems, known: KeySet | None = None) -> None:
         self._partition = partition
         self._crawl = crawl
         self._problems = problems
+        self._known = known
         self._ready: list[tuple[bytes, bytes, str]] = []
         self._waiting: list[tuple[bytes, bytes, str]] = []
         self._captured = self._captured_keys()
@@ -51,6 +59,8 @@ class RowCheck:
         prefix = crawl_prefix(self._crawl)
         families = (Family.SEEN, Family.URLS, Family.PAGES, Family.LINKS)
         scans = [self._partition.scan(family, prefix, prefix + LAST) for family in families]
+        if self._known is not None:
+            scans[0] = iter(())
         for stored_key, (seen, stored_url, stored_page, links) in side_by_side(scans):
             key = stored_key[4:]
             row = self._load(UrlRow, stored_url, f"URLS {key.hex()}")
@@ -58,11 +68,14 @@ class RowCheck:
             if row is None:
                 self._without_row(key, seen, stored_url)
                 continue
-            if seen is None:
+            if not self._is_known(key, seen):
                 self._problems.add(f"{row.url}: it has a row, but SEEN does not know it")
             self._check(key, row, page, has_links=links is not None)
             yield CheckedRow(key, row, page)
         self._flush()
+
+    def _is_known(self, key: bytes, seen: bytes | None) -> bool:
+        return seen is not None if self._known is None else not self._known.unknown([key])
 
     def _without_row(self, key: bytes, seen: bytes | None, stored_url: bytes | None) -> None:
         if stored_url is None:

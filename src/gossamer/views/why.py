@@ -61,7 +61,7 @@ def _never_admitted(case: Case, url: Url, search: Search) -> list[Step]:
             steps.append(hops_step(case, naming.by.hop + 1))
     if host is not None:
         steps.append(robots_step(case, url, host))
-    reason = _reason(steps, verdict, search)
+    reason = _reason(case, steps, verdict, search)
     return [*steps, Step("next", "nothing", f"it was never admitted: {reason}")]
 
 
@@ -71,11 +71,15 @@ def _nobody(search: Search) -> str:
     return f"none of the first {search.rows:,} rows names it; the search stopped there"
 
 
-def _reason(steps: list[Step], verdict: str, search: Search) -> str:
+def _reason(case: Case, steps: list[Step], verdict: str, search: Search) -> str:
     if verdict != INSIDE:
         return verdict
     if search.naming is None:
         return "nobody named it"
     if any(step.decision == "too-many-hops" for step in steps):
         return "too-many-hops"
-    return search.naming.verdict if search.naming.verdict != INSIDE else "its turn has not come when this was read"
+    if search.naming.verdict != INSIDE:
+        return search.naming.verdict
+    if case.rules.seen == "bloom":
+        return "the filter of --seen bloom took it for known"
+    return "its turn has not come when this was read"

@@ -33,6 +33,7 @@ class CrawlRules:
     robots_mode: UnreachableMode
     robots_off: frozenset[str]
     agent: str
+    seen: str = "exact"
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,10 @@ class DataDirectory:
         """Where the process that holds the directory takes commands."""
         return self.root / "state" / "control.sock"
 
+    def seen(self, crawl_id: str) -> Path:
+        """The snapshot of a crawl's filter of known URLs, under `--seen bloom`."""
+        return self.root / "state" / f"seen-{crawl_id}.bloom"
+
     @property
     def contacts(self) -> Path:
         """The contact log."""

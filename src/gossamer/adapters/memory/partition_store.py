@@ -12,6 +12,7 @@ class MemoryBatch:
 
     def __init__(self) -> None:
         self.writes: list[tuple[Family, bytes, bytes | None]] = []
+        self.ranges: list[tuple[int, Family, bytes, bytes]] = []  # each after so many writes
 
     def put(self, family: Family, key: bytes, value: bytes) -> None:
         """See `ports.partition_store.Batch`."""
@@ -20,6 +21,10 @@ class MemoryBatch:
     def delete(self, family: Family, key: bytes) -> None:
         """See `ports.partition_store.Batch`."""
         self.writes.append((family, key, None))
+
+    def delete_range(self, family: Family, start: bytes, stop: bytes) -> None:
+        """See `ports.partition_store.Batch`."""
+        self.ranges.append((len(self.writes), family, start, stop))
 
 
 class MemoryPartitionStore:
@@ -60,11 +65,20 @@ class MemoryPartitionStore:
     async def commit(self, batch: Batch) -> None:
         """See `ports.partition_store.PartitionStore`."""
         assert isinstance(batch, MemoryBatch)
-        for family, key, value in batch.writes:
-            self._apply(family, key, value)
+        done = 0
+        for after, ranged, start, stop in batch.ranges:
+            self._apply_all(batch.writes[done:after])
+            keys = self._keys[ranged]
+            self._apply_all([(ranged, key, None) for key in keys[bisect_left(keys, start) : bisect_left(keys, stop)]])
+            done = after
+        self._apply_all(batch.writes[done:])
 
     def close(self) -> None:
         """Nothing to release."""
+
+    def _apply_all(self, writes: list[tuple[Family, bytes, bytes | None]]) -> None:
+        for family, key, value in writes:
+            self._apply(family, key, value)
 
     def _apply(self, family: Family, key: bytes, value: bytes | None) -> None:
         rows, keys = self._rows[family], self._keys[family]

@@ -44,6 +44,11 @@ class RocksBatch:
         """See `ports.partition_store.Batch`."""
         self.writes.delete(key, self._handles[family])
 
+    def delete_range(self, family: Family, start: bytes, stop: bytes) -> None:
+        """See `ports.partition_store.Batch`."""
+        if start < stop:  # the engine refuses the whole batch otherwise
+            self.writes.delete_range(start, stop, self._handles[family])
+
 
 class RocksPartitionStore:
     """State of a partition in one directory. `read_only` sees what was committed before it was opened."""

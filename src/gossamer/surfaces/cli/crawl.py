@@ -26,7 +26,7 @@ from gossamer.config import CrawlConfig, as_plain, unknown_variables
 from gossamer.core.rows import CrawlRow, Kind
 from gossamer.core.url import Url, link_keys
 from gossamer.stages.events import Discovered
-from gossamer.stages.opening import Opening, open_crawl
+from gossamer.stages.opening import Opening, SeenKindDiffers, open_crawl
 from gossamer.stages.runner import End
 from gossamer.surfaces.cli.control_socket import serve_control
 from gossamer.surfaces.cli.faults import NothingBegun, named_faults, nothing_left_behind
@@ -83,7 +83,10 @@ async def _crawl(order: Order, installation: Installation) -> int:
     was_orderly = all(row.clean for row in installation.crawls)
     config = order.config(json.loads(installation.crawls[-1].options) if goes_on else None)
     options = as_plain(config)
-    opening = open_crawl(installation.crawls, order.seeds, options, new=order.new, now=wall_time())
+    try:
+        opening = open_crawl(installation.crawls, order.seeds, options, new=order.new, now=wall_time())
+    except SeenKindDiffers as differs:
+        raise NothingBegun(str(differs)) from differs
     if not opening.crawl.seeds:
         raise NothingBegun("no seed given, and no crawl to go on with; write: gossamer crawl https://example.com/")
     screen = Screen()

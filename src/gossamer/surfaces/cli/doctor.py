@@ -26,7 +26,8 @@ from gossamer.adapters.files.data_directory import DataDirectory
 from gossamer.adapters.system.disk import LocalDisk
 from gossamer.adapters.system.lock import DirectoryInUse, DirectoryLock
 from gossamer.bootstrap import wall_time
-from gossamer.config import OPTIONS, ConfigFaults, CrawlConfig, resolve
+from gossamer.config import OPTIONS, CrawlConfig, resolve
+from gossamer.config_faults import ConfigFaults
 from gossamer.ports.dns import Unresolved
 from gossamer.ports.partition_store import StoreCorrupt, StoreLocked
 from gossamer.reading import NothingThere, open_reading

@@ -2,7 +2,9 @@
 
 import time
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import chain, islice
+from typing import TYPE_CHECKING
 
 import click
 
@@ -39,6 +41,9 @@ from gossamer.views.hosts import HostView, host_views
 from gossamer.views.lookup import first_known, host_meant, page_row
 from gossamer.views.pages import PageFilter, PageRows, PageView, page_view, page_views
 from gossamer.views.status import stored_status
+
+if TYPE_CHECKING:
+    from gossamer.views.verify_seen import SavedFilter
 
 SEARCH_S = 2.0
 """How long `why` looks for a link to a URL that was never admitted."""
@@ -137,6 +142,7 @@ def why(look: Look, url: str) -> None:
 def verify(look: Look, quick: bool) -> None:  # noqa: FBT001  click's way
     """Prove that every URL is in exactly one state, that totals reconcile, and that every record reads as it should.
 
+    Of a crawl with --seen bloom, that each URL is in the filter; whether the filter knows others too, nobody can say.
     Exit code 1 on any problem. While a crawl runs, what was committed at the start of the command is verified.
     """
     from gossamer.surfaces.cli.segment_files import segments_of  # noqa: PLC0415  the only command that needs them
@@ -147,7 +153,7 @@ def verify(look: Look, quick: bool) -> None:  # noqa: FBT001  click's way
     ticker = Ticker()
     with opened(look) as found, found.raw() as records, found.text() as texts:
         segments = Segments(segments_of(found.reading, found.crawl), records, texts)
-        view = verify_crawl(found.partition, found.crawl, segments, Depth(not quick, ticker.tick))
+        view = verify_crawl(found.partition, found.crawl, segments, Depth(not quick, ticker.tick), _filter_of(found))
     ticker.done()
     if look.as_json:
         write_document(view)
@@ -167,6 +173,14 @@ def _host(written: str | None) -> str | None:
     if isinstance(host, UrlFault):
         raise click.UsageError(f"--host {written!r} is no host: {host.value}")
     return host
+
+
+def _filter_of(found: Opened) -> "SavedFilter | None":
+    if found.config.seen == "exact":
+        return None
+    from gossamer.views.verify_seen import SavedFilter  # noqa: PLC0415  `verify` alone needs it
+
+    return SavedFilter(partial(found.reading.seen_snapshot, found.crawl), found.config.bloom_plan)
 
 
 def _one_page(found: Opened, url: str, wanted: PageFilter) -> PageView | None:

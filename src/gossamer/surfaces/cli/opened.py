@@ -13,7 +13,8 @@ import msgspec
 
 from gossamer.adapters.system.clock import SystemClock
 from gossamer.adapters.system.lock import is_held
-from gossamer.config import ConfigFaults, CrawlConfig, resolve
+from gossamer.config import CrawlConfig, resolve
+from gossamer.config_faults import ConfigFaults
 from gossamer.core.robots_copy import UnreachableMode
 from gossamer.core.rows import CrawlRow
 from gossamer.core.url import Url, UrlFault
@@ -125,6 +126,7 @@ class Opened:
             self.robots_mode,
             config.robots,
             config.user_agent,
+            config.seen,
         )
         return Case(self.partition, self.crawl, rules, self.now, self.is_running)
 

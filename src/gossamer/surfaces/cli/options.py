@@ -7,7 +7,8 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from gossamer.config import OPTIONS, ConfigFaults, CrawlConfig, Option, resolve
+from gossamer.config import OPTIONS, CrawlConfig, Option, resolve
+from gossamer.config_faults import ConfigFaults
 
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "Scope": ("scope", "include", "exclude", "max_hops", "sitemaps"),
@@ -18,10 +19,11 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "Identity": ("user_agent", "contact"),
     "Output": ("data", "new", "text"),
+    "Memory": ("seen", "seen_urls", "seen_error"),
     "Labs": ("connect_to", "allow_address", "ca_file"),
 }
 """Options that are in no group come at the end, so that none is forgotten."""
-VALUES_SHOWN: Final = frozenset({"scope", "robots", "robots_unreachable", "text"})
+VALUES_SHOWN: Final = frozenset({"scope", "robots", "robots_unreachable", "text", "seen"})
 F = TypeVar("F", bound=Callable[..., Any])
 CONFIG_FILE = "gossamer.toml"
 

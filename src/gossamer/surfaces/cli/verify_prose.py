@@ -20,6 +20,8 @@ def verify_prose(view: VerifyView, *, is_quick: bool) -> Iterator[str]:
         ("sitemaps", f"{view.sitemaps:,}"),
         ("segments", f"{view.segments:,}  {records}"),
     ]
+    if view.seen != "exact":
+        rows.append(("seen", _filter(view)))
     if view.tail_bytes:
         what = "bytes behind what is committed: of a crawl that runs, or of one that was killed and will cut them"
         rows.append(("tail", f"{view.tail_bytes:,} {what}"))
@@ -30,3 +32,11 @@ def verify_prose(view: VerifyView, *, is_quick: bool) -> Iterator[str]:
         yield f"  {printable(problem)}"
     if view.problems_total > len(view.problems):
         yield f"  and {view.problems_total - len(view.problems):,} more"
+
+
+def _filter(view: VerifyView) -> str:
+    """What was checked of it, and what can't be."""
+    if view.seen_error is None:
+        return "a filter that can't be read: nothing is known of it"
+    lost = f"{view.seen_error:.2%} of new URLs"
+    return f"a filter, which has each of these; it takes {lost} for known by now, and no check can find them"

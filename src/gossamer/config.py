@@ -6,17 +6,30 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
 from gossamer.config_faults import ConfigFaults, Fault
+from gossamer.config_values import (
+    choice,
+    connect_to,
+    contact,
+    integer,
+    network,
+    number,
+    or_none,
+    pattern,
+    product,
+    readable_file,
+    robots,
+    switch,
+)
 from gossamer.core.addresses import AddressRules
 from gossamer.core.admission import Admissibility
 from gossamer.core.backoff import RetryRules
 from gossamer.core.bloom_saved import BloomPlan
 from gossamer.core.budget import Ceilings
-from gossamer.core.connect_to import ConnectMap, ConnectTo, parse_connect_to
+from gossamer.core.connect_to import ConnectMap, ConnectTo
 from gossamer.core.politeness import DelayRules
 from gossamer.core.scope import Scope, ScopeKind
 from gossamer.core.url import Url
@@ -41,151 +54,67 @@ class Option:
         return f"GOSSAMER_{self.key.upper()}", f"GOSSAMER_{self.flag.removeprefix('--').replace('-', '_').upper()}"
 
 
-def _number(low: float, high: float) -> Callable[[Any], float]:
-    def read(raw: Any) -> float:
-        value = float(raw)
-        if isinstance(raw, bool) or not low <= value <= high:  # also refuses NaN
-            raise ValueError
-        return value
-
-    return read
-
-
-def _integer(low: int, high: int) -> Callable[[Any], int]:
-    def read(raw: Any) -> int:
-        if isinstance(raw, bool | float):
-            raise ValueError  # noqa: TRY004  one kind of fault for the caller
-        value = int(str(raw).replace("_", "").replace(",", ""))
-        if not low <= value <= high:
-            raise ValueError
-        return value
-
-    return read
-
-
-def _or_none(read: Callable[[Any], int]) -> Callable[[Any], int | None]:
-    """Also the word that takes a limit away which was set elsewhere: in a file, or when the crawl began."""
-    return lambda raw: None if raw == "none" else read(raw)
-
-
-def _choice(*names: str) -> Callable[[Any], str]:
-    def read(raw: Any) -> str:
-        if raw not in names:
-            raise ValueError
-        return str(raw)
-
-    return read
-
-
-def _switch(raw: Any) -> bool:
-    if isinstance(raw, bool):
-        return raw
-    return {"true": True, "on": True, "yes": True, "1": True, "false": False, "off": False, "no": False, "0": False}[
-        str(raw).lower()
-    ]
-
-
-def _pattern(raw: Any) -> re.Pattern[str]:
-    try:
-        return re.compile(str(raw))
-    except re.error as error:
-        raise ValueError(str(error)) from error
-
-
-def _product(raw: Any) -> str:
-    if not re.fullmatch(r"[A-Za-z_-]{1,64}", str(raw)):
-        raise ValueError
-    return str(raw)
-
-
-def _contact(raw: Any) -> str:
-    if not re.fullmatch(r"(https?://|mailto:)?[^\s()<>\x00-\x1f\x7f-\U0010ffff]{3,200}", str(raw)):
-        raise ValueError
-    return str(raw)
-
-
-def _robots(raw: Any) -> frozenset[str]:
-    """Hosts for which robots.txt is off; empty under 'obey'."""
-    if raw == "obey":
-        return frozenset()
-    hosts = str(raw).removeprefix("off-for=").split(",") if str(raw).startswith("off-for=") else []
-    if not hosts or not all(re.fullmatch(r"[a-z0-9._:\[\]-]+", host.lower()) for host in hosts):
-        raise ValueError
-    return frozenset(host.lower() for host in hosts)
-
-
-def _connect_to(raw: Any) -> ConnectTo:
-    entry = parse_connect_to(str(raw))
-    if isinstance(entry, str):
-        raise ValueError(entry)  # noqa: TRY004  the sentence is the fault
-    return entry
-
-
-def _network(raw: Any) -> Any:
-    return ip_network(str(raw), strict=False)
-
-
-def _readable_file(raw: Any) -> str:
-    with Path(str(raw)).open("rb") as file:  # OSError is a fault of the value, as ValueError is
-        file.read(1)
-    return str(raw)
-
-
 _SECONDS = "a number of seconds from 0 to 86,400"
 _COUNT = "a whole number from 1 to 10^12, or none"
 
 OPTIONS: tuple[Option, ...] = (
-    Option("scope", "--scope", "KIND", _choice(*(k.value for k in ScopeKind)), "site", "host, site, prefix or any",
+    Option("scope", "--scope", "KIND", choice(*(k.value for k in ScopeKind)), "site", "host, site, prefix or any",
            "how far around each seed to go"),
-    Option("include", "--include", "RE", _pattern, (), "a regular expression",
+    Option("include", "--include", "RE", pattern, (), "a regular expression",
            "fetch only URLs that match (searched in the normalised URL)", many=True),
-    Option("exclude", "--exclude", "RE", _pattern, (), "a regular expression",
+    Option("exclude", "--exclude", "RE", pattern, (), "a regular expression",
            "never fetch URLs that match; wins over --include", many=True),
-    Option("max_pages", "--max-pages", "N", _or_none(_integer(1, 10**12)), None, _COUNT,
+    Option("max_pages", "--max-pages", "N", or_none(integer(1, 10**12)), None, _COUNT,
            "stop after N fetched pages, exactly"),
-    Option("max_pages_per_host", "--max-pages-per-host", "N", _or_none(_integer(1, 10**12)), None, _COUNT,
+    Option("max_pages_per_host", "--max-pages-per-host", "N", or_none(integer(1, 10**12)), None, _COUNT,
            "fetch at most N pages of one host, exactly"),
-    Option("max_hops", "--max-hops", "N", _or_none(_integer(0, 10_000)), None,
+    Option("max_pages_per_site", "--max-pages-per-site", "N", or_none(integer(1, 10**12)), None, _COUNT,
+           "fetch at most N pages of one site, exactly"),
+    Option("max_pages_per_host_day", "--max-pages-per-host-day", "N", or_none(integer(1, 10**12)), None, _COUNT,
+           "fetch at most N pages of one host in a day (UTC), exactly"),
+    Option("site_budgets", "--site-budgets", "RULE", choice("none", "star"), "none", "none or star",
+           "star: 10 to 10,000 pages a site, by how many other sites link to it"),
+    Option("max_hops", "--max-hops", "N", or_none(integer(0, 10_000)), None,
            "a whole number from 0 to 10,000, or none", "follow links at most N steps away from a seed"),
-    Option("delay_s", "--delay", "S", _number(0, 86_400), 1.0, _SECONDS, "rest of a host after each contact"),
-    Option("delay_factor", "--delay-factor", "F", _number(0, 1_000), 10.0, "a number from 0 to 1,000",
+    Option("delay_s", "--delay", "S", number(0, 86_400), 1.0, _SECONDS, "rest of a host after each contact"),
+    Option("delay_factor", "--delay-factor", "F", number(0, 1_000), 10.0, "a number from 0 to 1,000",
            "rest at least F times as long as the last answer took"),
-    Option("delay_max_s", "--delay-max", "S", _number(0, 86_400), 60.0, _SECONDS,
+    Option("delay_max_s", "--delay-max", "S", number(0, 86_400), 60.0, _SECONDS,
            "limit of that; a longer robots crawl-delay leaves the host alone"),
-    Option("per_address_delay_s", "--per-address-delay", "S", _number(0, 86_400), 0.1, _SECONDS,
+    Option("per_address_delay_s", "--per-address-delay", "S", number(0, 86_400), 0.1, _SECONDS,
            "between contacts of one IP address, whatever the host"),
-    Option("attempts", "--attempts", "N", _integer(1, 100), 5, "a whole number from 1 to 100",
+    Option("attempts", "--attempts", "N", integer(1, 100), 5, "a whole number from 1 to 100",
            "tries of a URL before it becomes a dead letter"),
-    Option("retry_base_s", "--retry-base", "S", _number(0, 86_400), 60.0, _SECONDS,
+    Option("retry_base_s", "--retry-base", "S", number(0, 86_400), 60.0, _SECONDS,
            "wait before the second try; doubles for each further one"),
-    Option("concurrency", "--concurrency", "N", _integer(1, 100_000), 1_000, "a whole number from 1 to 100,000",
+    Option("concurrency", "--concurrency", "N", integer(1, 100_000), 1_000, "a whole number from 1 to 100,000",
            "fetches in flight"),
-    Option("parsers", "--parsers", "N", _integer(1, 256), max(1, (os.cpu_count() or 2) - 1),
+    Option("parsers", "--parsers", "N", integer(1, 256), max(1, (os.cpu_count() or 2) - 1),
            "a whole number from 1 to 256", "parser processes"),
-    Option("user_agent", "--user-agent", "PRODUCT", _product, "gossamer", "letters, '_' and '-', at most 64",
+    Option("user_agent", "--user-agent", "PRODUCT", product, "gossamer", "letters, '_' and '-', at most 64",
            "product token, sent as PRODUCT/VERSION and matched in robots.txt"),
-    Option("contact", "--contact", "URL-or-mail", _contact, "", "a URL or a mail address without spaces",
+    Option("contact", "--contact", "URL-or-mail", contact, "", "a URL or a mail address without spaces",
            "who runs this crawl, sent along so that site owners can ask"),
-    Option("robots", "--robots", "RULE", _robots, frozenset(), "obey, or off-for=HOST[,HOST…]",
+    Option("robots", "--robots", "RULE", robots, frozenset(), "obey, or off-for=HOST[,HOST…]",
            "obey robots.txt, or switch it off for hosts named one by one"),
-    Option("robots_unreachable", "--robots-unreachable", "MODE", _choice("rfc", "google"), "rfc", "rfc or google",
+    Option("robots_unreachable", "--robots-unreachable", "MODE", choice("rfc", "google"), "rfc", "rfc or google",
            "what holds while robots.txt can't be had"),
-    Option("sitemaps", "--sitemaps/--no-sitemaps", "", _switch, True, "true or false",
+    Option("sitemaps", "--sitemaps/--no-sitemaps", "", switch, True, "true or false",
            "read the sitemaps that robots.txt names"),
-    Option("text", "--text", "KIND", _choice("full", "main", "none"), "full", "full, main or none",
+    Option("text", "--text", "KIND", choice("full", "main", "none"), "full", "full, main or none",
            "which text to keep of a page"),
-    Option("seen", "--seen", "KIND", _choice("exact", "bloom"), "exact", "exact or bloom",
+    Option("seen", "--seen", "KIND", choice("exact", "bloom"), "exact", "exact or bloom",
            "how known URLs are kept: all on disk, or in memory by a filter that takes a few new ones for known"),
-    Option("seen_urls", "--seen-urls", "N", _integer(1_000, 10**10), 10_000_000, "a whole number from 1,000 to 10^10",
+    Option("seen_urls", "--seen-urls", "N", integer(1_000, 10**10), 10_000_000, "a whole number from 1,000 to 10^10",
            "with --seen bloom: URLs expected; for more it grows"),
-    Option("seen_error", "--seen-error", "P", _number(1e-6, 0.1), 0.01, "a number from 0.000001 to 0.1",
+    Option("seen_error", "--seen-error", "P", number(1e-6, 0.1), 0.01, "a number from 0.000001 to 0.1",
            "with --seen bloom: share of new URLs that may be taken for known, and are lost"),
-    Option("connect_to", "--connect-to", "HOST:PORT:ADDR:PORT", _connect_to, (),
+    Option("connect_to", "--connect-to", "HOST:PORT:ADDR:PORT", connect_to, (),
            "HOST:PORT:ADDR:PORT as curl's; HOST may be * or *.suffix, PORT empty",
            "connect to another address or port; first match wins", many=True),
-    Option("allow_address", "--allow-address", "CIDR", _network, (), "an IP network such as 127.0.0.0/8",
+    Option("allow_address", "--allow-address", "CIDR", network, (), "an IP network such as 127.0.0.0/8",
            "also connect to these private or local addresses", many=True),
-    Option("ca_file", "--ca-file", "PEM", _readable_file, None, "a readable PEM file",
+    Option("ca_file", "--ca-file", "PEM", readable_file, None, "a readable PEM file",
            "certificates to trust instead of the system's"),
 )  # fmt: skip
 BY_KEY = {option.key: option for option in OPTIONS}
@@ -203,6 +132,9 @@ class CrawlConfig:
     exclude: tuple[re.Pattern[str], ...]
     max_pages: int | None
     max_pages_per_host: int | None
+    max_pages_per_site: int | None
+    max_pages_per_host_day: int | None
+    site_budgets: str
     max_hops: int | None
     delay_s: float
     delay_factor: float
@@ -233,7 +165,14 @@ class CrawlConfig:
     @property
     def ceilings(self) -> Ceilings:
         """Exact limits of the crawl."""
-        return Ceilings(self.max_pages, self.max_pages_per_host, self.max_hops)
+        return Ceilings(
+            pages=self.max_pages,
+            pages_per_host=self.max_pages_per_host,
+            pages_per_site=self.max_pages_per_site,
+            pages_per_host_day=self.max_pages_per_host_day,
+            hops=self.max_hops,
+            is_star=self.site_budgets == "star",
+        )
 
     @property
     def delay_rules(self) -> DelayRules:

@@ -18,7 +18,7 @@ def host(ready: int, **facts: float) -> HostQueue:
     row = HostRow("a.test", "a.test", crawl_delay_s=facts.get("crawl_delay_s"))
     ceiling = int(facts["ceiling"]) if "ceiling" in facts else None
     manners = HostManners(gap_s=facts.get("gap_s", 0.0), slow_s=facts.get("slow_s", 0.0))
-    return HostQueue(b"a", row, tally, Budget(ceiling), manners, next_at=facts.get("next_at", 0.0))
+    return HostQueue(b"a", row, tally, Budget(ceiling), manners=manners, next_at=facts.get("next_at", 0.0))
 
 
 @pytest.mark.parametrize(

@@ -163,7 +163,7 @@ class TallyRow(msgspec.Struct, array_like=True):
     """One host in one crawl: pages by state, stored 2xx pages, READY entries (sitemaps too), and its place in FRONT.
 
     `ready_by_level` counts the READY entries by the front queue that they would put the host in. `level` and `order`
-    name the place; -1 where the host has none, because nothing is ready.
+    name the place; -1 where the host has none, because nothing is ready. `fetched_today` is of `day` (days since 1970).
     """
 
     host: str
@@ -173,11 +173,27 @@ class TallyRow(msgspec.Struct, array_like=True):
     ready_by_level: list[int] = msgspec.field(default_factory=lambda: [0] * LEVELS)
     level: int = -1
     order: int = 0
+    day: int = 0
+    fetched_today: int = 0
+
+    def fetched_on(self, day: int) -> int:
+        """Stored pages of that day (days since 1970, UTC), as far as it is the last one with any."""
+        return self.fetched_today if self.day == day else 0
+
+    def stored(self, day: int) -> None:
+        """One more page is stored, on that day."""
+        self.fetched += 1
+        self.day, self.fetched_today = day, self.fetched_on(day) + 1
 
     def place(self, priority: int, count: int) -> None:
         """`count` entries of this priority more (or fewer) are ready."""
         self.ready += count
         self.ready_by_level[level_of(priority)] += count
+
+    @property
+    def has_urls(self) -> bool:
+        """Whether any URL of the host was admitted yet."""
+        return self.ready > 0 or any(self.states)
 
     @property
     def best_level(self) -> int:
@@ -194,6 +210,19 @@ RESTING = LEVELS
 """FRONT: hosts that may not be contacted for a while, by the time when they may."""
 OVER_BUDGET = LEVELS + 1
 """FRONT: hosts whose budget is spent, by their site, so that they are found when it grows."""
+
+
+class SiteRow(msgspec.Struct, array_like=True):
+    """One site in one crawl: its hosts and stored 2xx pages, and `in_degree`, the distinct other sites that link to it.
+
+    `parked`: hosts that wait because its budget or their own is spent.
+    """
+
+    site: str
+    hosts: int = 0
+    fetched: int = 0
+    in_degree: int = 0
+    parked: int = 0
 
 
 class Counters(msgspec.Struct):
@@ -279,6 +308,7 @@ def load_links(stored: bytes) -> list[OutlinkRow]:
 
 _U32 = struct.Struct(">I")
 _QUEUE = struct.Struct(">IQ")
+_SITES = struct.Struct(">QQ")
 _READY = struct.Struct(">I8sBQ")
 _WAITING = struct.Struct(">IQ16s")
 _FRONT = struct.Struct(">IBQ")
@@ -326,6 +356,16 @@ def split_waiting_key(stored: bytes) -> tuple[float, bytes]:
     """Due time in seconds and the URL key of a WAITING key."""
     _, due_ms, key = _WAITING.unpack(stored)
     return due_ms / 1000, key
+
+
+def site_row_key(crawl: int, site: int) -> bytes:
+    """SITES: crawl, the site's 64-bit key."""
+    return _QUEUE.pack(crawl, site)
+
+
+def linker_keys(target: int, linking: int) -> bytes:
+    """LINKERS, behind the crawl: the site that is linked to, then the one that links; the value is empty."""
+    return _SITES.pack(target, linking)
 
 
 def capture_key(crawl: int, sequence: int) -> bytes:

@@ -15,6 +15,8 @@ class Family(StrEnum):
     WAITING = "waiting"
     HOSTS = "hosts"
     TALLIES = "tallies"
+    SITES = "sites"
+    LINKERS = "linkers"
     CAPTURES = "captures"
     PAGES = "pages"
     LINKS = "links"

@@ -3,26 +3,27 @@
 Nothing here writes: a lease stays in READY on disk until the ledger settles it, so a crash hands it out again.
 """
 
-from collections import deque
 from dataclasses import dataclass
 from random import Random
 from typing import assert_never
 
-from gossamer.core.budget import Budget, Ceilings
+from gossamer.core.budget import Budget, Ceilings, next_day_at
 from gossamer.core.outcome import Outcome, Reason, Unreachable
 from gossamer.core.politeness import DelayRules, after_contact, gap_s
 from gossamer.core.robots_copy import UnreachableMode
-from gossamer.core.rows import OVER_BUDGET, Kind
+from gossamer.core.rows import OVER_BUDGET
 from gossamer.core.url import Url, origin_of, site_key
 from gossamer.core.workbench import BOUNDS
 from gossamer.ports.clock import Clock
 from gossamer.ports.partition_store import PartitionStore
+from gossamer.stages.budgets import Budgets
 from gossamer.stages.debuts import Debuts
 from gossamer.stages.front_queues import FrontQueues
 from gossamer.stages.host_heap import HostHeap
-from gossamer.stages.host_queue import Entry, HostQueue, RobotsErrand
+from gossamer.stages.host_queue import Entry, HostQueue, RobotsErrand, Site
 from gossamer.stages.judge import Judge, JudgeRules
 from gossamer.stages.posting import Posting
+from gossamer.stages.sites import Sites
 from gossamer.stages.tallies import Tallies
 from gossamer.stages.workbench import BenchRules, Leaver, Workbench
 
@@ -94,9 +95,9 @@ class Frontier:
         )
         self._judge = Judge(store, clock, JudgeRules(rules.agent, rules.delay, rules.robots_mode, rules.robots_off))
         self._heap = HostHeap()
-        self._starved: deque[HostQueue] = deque()
         self._debuts = Debuts()
         self.budget = budget
+        self.budgets = Budgets(budget, rules.ceilings, clock)
         self.in_flight = 0
         self.suspects_in_flight = 0
 
@@ -124,6 +125,11 @@ class Frontier:
         return self._bench.tallies
 
     @property
+    def sites(self) -> Sites:
+        """All sites, in memory or not."""
+        return self._bench.sites
+
+    @property
     def delay(self) -> DelayRules:
         """The delays in force."""
         return self._rules.delay
@@ -136,6 +142,7 @@ class Frontier:
         """
         self._bench.rest_until = rest_until
         self._front.load()
+        self.sites.load()
 
     def host(self, key: bytes, name: str) -> HostQueue:
         """The host in memory, read from disk or made when it is not there."""
@@ -150,11 +157,10 @@ class Frontier:
         for _ in range(0 if self.budget.is_spent else DECISIONS_MAX):
             host = self._heap.pop_due(now)
             if host is None:
-                if not (self._starved and self.budget.has_room):
+                fed = self.budgets.fed()
+                if fed is None:
                     return None
-                starved = self._starved.popleft()
-                starved.is_starved = False
-                self.wake(starved)
+                self.wake(fed)
                 continue
             if host.in_flight or host.is_leaving or not host.has_work:
                 self._bench.forget_if_idle(host)
@@ -184,7 +190,7 @@ class Frontier:
         """Monotonic time of the next possible lease; None when no host waits."""
         if self.budget.is_spent:
             return None
-        if self._starved and self.budget.has_room:
+        if self.budgets.may_feed:
             return self._clock.monotonic()
         if self._bench.may_join:
             return self._clock.monotonic()
@@ -228,9 +234,9 @@ class Frontier:
 
     def claim(self, host: HostQueue, entry: Entry) -> bool:
         """Take an entry to settle it without a lease of its own; False when a budget forbids or it is gone."""
-        if not (self._has_room(host, entry) and self._bench.take(host, entry)):
+        if not (self.budgets.has_room(host, entry) and self._bench.take(host, entry)):
             return False
-        self._reserve(host, entry)
+        self.budgets.reserve(host, entry)
         return True
 
     def robots_settled(self, asker: HostQueue, origin: str) -> None:
@@ -262,6 +268,10 @@ class Frontier:
             stays = self._bench.left(key)
             if stays is not None:
                 self.wake(stays)
+        for site in posting.sites.values():
+            self._feed(site)
+        for site_order in posting.grown:
+            self._front.release(site_order)
         for waiting in posting.placed:
             if waiting.host not in self.hosts:
                 self._front.placed(waiting)
@@ -284,6 +294,9 @@ class Frontier:
     def _decide(self, host: HostQueue) -> Lease | Verdict | None:
         if host.errands:
             return RobotsLease(host, host.errands.popleft())
+        if self.budgets.day_is_spent(host):
+            self._sleep(host, next_day_at(self._clock.now()))
+            return None
         for _ in range(SEARCH_RUNS_MAX):
             if not host.run and not self._bench.read_run(host):
                 return None
@@ -312,7 +325,7 @@ class Frontier:
         """
         closed_until, is_starved = float("inf"), False
         for entry in host.run:
-            if not self._has_room(host, entry):
+            if not self.budgets.has_room(host, entry):
                 is_starved = True
                 continue
             judgement = self._judge.judge(host, entry)
@@ -322,7 +335,7 @@ class Frontier:
             if isinstance(judgement, RobotsErrand):
                 host.asking.add(judgement.origin)
                 return RobotsLease(host, judgement)
-            self._reserve(host, entry)
+            self.budgets.reserve(host, entry)
             host.run.remove(entry)
             if judgement is not None:
                 return Verdict(host, entry, judgement)
@@ -330,31 +343,30 @@ class Frontier:
             return PageLease(host, entry)
         if not is_starved:
             return closed_until
-        if host.budget.is_spent:
-            self._bench.leave(host, (OVER_BUDGET, site_key(host.row.site)))
-        elif not self.budget.has_room and not host.is_starved:
-            host.is_starved = True
-            self._starved.append(host)
+        self._starve(host)
         return None
 
     # Budgets and rests.
 
-    def _has_room(self, host: HostQueue, entry: Entry) -> bool:
-        return entry.row.kind is not Kind.PAGE or (self.budget.has_room and host.budget.has_room)
+    def _starve(self, host: HostQueue) -> None:
+        """Budgets forbid what is in its run: it leaves, or waits for a unit that a lease in transit may give back."""
+        if self.budgets.is_over(host):
+            self._bench.leave(host, (OVER_BUDGET, site_key(host.row.site)))
+        else:
+            self.budgets.wait(host)
 
-    def _reserve(self, host: HostQueue, entry: Entry) -> None:
-        if entry.row.kind is Kind.PAGE:
-            self.budget.reserve()
-            host.budget.reserve()
+    def _feed(self, site: Site | None) -> None:
+        """A unit of the site's budget may have come back."""
+        while site is not None and (fed := self.budgets.fed(site)) is not None:
+            self.wake(fed)
 
     def _put_back(self, lease: Lease) -> None:
         match lease:
             case PageLease(host=host, entry=entry):
                 host.run.appendleft(entry)
                 host.just_asked.add(origin_of(Url(entry.row.url)))  # it has had no contact since
-                if entry.row.kind is Kind.PAGE:
-                    self.budget.give_back()
-                    host.budget.give_back()
+                self.budgets.give_back(host, entry)
+                self._feed(host.site)
             case RobotsLease(host=host, errand=errand):
                 host.errands.appendleft(errand)
             case _:

@@ -4,10 +4,12 @@ from collections.abc import Mapping
 
 from gossamer.core.priority import LEVELS
 from gossamer.core.rows import OVER_BUDGET, CrawlRow, TallyRow, front_key
+from gossamer.core.url import site_of
 from gossamer.ports.partition_store import Family
 from gossamer.stages.front_queues import Place
 from gossamer.stages.host_queue import HostQueue
 from gossamer.stages.posting import Posting
+from gossamer.stages.sites import Sites
 
 
 class HostPlaces:
@@ -16,9 +18,10 @@ class HostPlaces:
     On the workbench it keeps the row that it came by, so that a crash hands it out again from there.
     """
 
-    def __init__(self, crawl: CrawlRow, bench: Mapping[bytes, HostQueue]) -> None:
+    def __init__(self, crawl: CrawlRow, bench: Mapping[bytes, HostQueue], sites: Sites) -> None:
         self._crawl = crawl
         self._bench = bench
+        self._sites = sites
 
     def settle(self, posting: Posting, key: bytes, tally: TallyRow) -> None:
         """Write the move that the counts of this batch make necessary, if they do."""
@@ -26,6 +29,11 @@ class HostPlaces:
         if place == (tally.level, tally.order):
             return
         crawl, was_placed = self._crawl, tally.level >= 0
+        is_parked, was_parked = place[0] == OVER_BUDGET, tally.level == OVER_BUDGET
+        if is_parked != was_parked:
+            site = self._sites.of(site_of(tally.host))
+            site.row.parked += is_parked - was_parked
+            posting.sites[site.key] = site
         if was_placed:
             posting.batch.delete(Family.FRONT, front_key(crawl.number, tally.level, tally.order, key))
         tally.level, tally.order = place

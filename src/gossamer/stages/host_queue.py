@@ -1,6 +1,7 @@
 """A host in memory: its manners, its robots rules, and a short run of the URLs that wait for it on disk.
 
 `bodies` are texts of robots.txt by digest, and `is_unsaved` whether the host had a contact, since the last batch.
+`site` is None where sites have no budgets.
 `is_mixed`: its URLs have more than one origin; where that is False it is certain only if `is_surveyed`. `has_debut`:
 the moment of its first contact is set. `is_leaving`: the next batch takes it off the workbench.
 """
@@ -11,7 +12,7 @@ from dataclasses import dataclass, field
 from gossamer.core.budget import Budget
 from gossamer.core.politeness import HostManners
 from gossamer.core.robots import RobotsRules
-from gossamer.core.rows import HostRow, OriginRow, TallyRow, UrlRow
+from gossamer.core.rows import HostRow, OriginRow, SiteRow, TallyRow, UrlRow
 
 RUN_MAX = 16
 """URLs of one host held in memory; the rest of its back queue stays on disk."""
@@ -42,6 +43,16 @@ class RobotsErrand:
     head: Entry | None = None
 
 
+@dataclass(slots=True, eq=False, weakref_slot=True)
+class Site:
+    """A site: what is counted of it, the budget that its hosts share, and those that wait for a unit of it."""
+
+    key: int
+    row: SiteRow
+    budget: Budget
+    starved: "deque[HostQueue]" = field(default_factory=deque)
+
+
 @dataclass(slots=True, eq=False)
 class HostQueue:
     """Everything about one host that a lease needs. Times are monotonic seconds."""
@@ -50,6 +61,7 @@ class HostQueue:
     row: HostRow
     tally: TallyRow
     budget: Budget
+    site: Site | None = None
     manners: HostManners = field(default_factory=HostManners)
     next_at: float = 0.0
     in_flight: bool = False

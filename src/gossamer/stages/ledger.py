@@ -10,7 +10,7 @@ from typing import assert_never
 
 from gossamer.core.admission import INSIDE, Admissibility
 from gossamer.core.backoff import RetryRules
-from gossamer.core.budget import Budget, Ceilings
+from gossamer.core.budget import Ceilings, day_of
 from gossamer.core.messages import Parsed, ParseJob
 from gossamer.core.outcome import Failed, Outcome, Reason, Redirected
 from gossamer.core.priority import FIRST, Signals, priority_of
@@ -30,13 +30,14 @@ from gossamer.core.rows import (
     load,
     ready_key,
     segment_meta_key,
+    site_row_key,
     sitemap_key,
     split_waiting_key,
     tally_key,
     url_row_key,
     waiting_key,
 )
-from gossamer.core.url import Url, host_of, link_keys
+from gossamer.core.url import Url, host_of, link_keys, site_of
 from gossamer.core.url_life import NextState, next_state
 from gossamer.ports.partition_store import Family, PartitionStore
 from gossamer.stages.events import Discovered, Event, HostChanged, HostLeft, ParseFailed, Settled
@@ -75,7 +76,8 @@ class Ledger:
         self._seen = books.seen
         self._frontier = frontier
         self._tallies = frontier.tallies
-        self._places = HostPlaces(crawl, frontier.hosts)
+        self._sites = frontier.sites
+        self._places = HostPlaces(crawl, frontier.hosts, frontier.sites)
         self._rules = rules
         self.retry = rules.retry
         self._rng = rng
@@ -88,6 +90,7 @@ class Ledger:
         """An empty posting at wall time `at`."""
         self._seen.turn()
         self._tallies.turn()
+        self._sites.turn()
         return Posting(self._store.batch(), at)
 
     def post(self, posting: Posting, event: Event) -> None:
@@ -115,6 +118,9 @@ class Ledger:
         for key, tally in posting.tallies.items():
             self._places.settle(posting, key, tally)
             batch.put(Family.TALLIES, tally_key(crawl.number, key), dump(tally))
+        for site_key, site in posting.sites.items():
+            batch.put(Family.SITES, site_row_key(crawl.number, site_key), dump(site.row))
+        posting.grown += self._sites.regrade(posting.at)
         for key, host in posting.hosts.items():
             batch.put(Family.HOSTS, key, dump(host.row))
             for digest, body in host.bodies.items():  # in the batch of the row that names them, never after it
@@ -160,7 +166,7 @@ class Ledger:
         host.tally.place(row.priority, -1)
         row.fetch = event.facts or row.fetch
         self._move(posting, host.tally, entry.key, row, following)
-        self._pay(host, row, following)
+        self._pay(posting, host, row, following)
         if event.facts is not None:
             self.crawl.counters.wire_bytes += event.facts.wire_bytes
         if following.state is State.WAITING:
@@ -178,19 +184,21 @@ class Ledger:
         self._waiting_cursor = min(self._waiting_cursor, place)
         self.next_due_at = min(self.next_due_at, split_waiting_key(place)[0])
 
-    def _pay(self, host: HostQueue, row: UrlRow, following: NextState) -> None:
+    def _pay(self, posting: Posting, host: HostQueue, row: UrlRow, following: NextState) -> None:
         """Budgets count stored pages; sitemaps are none."""
         if row.kind is not Kind.PAGE:
             return
-        budgets: tuple[Budget, ...] = (host.budget, self._frontier.budget)
-        for budget in budgets:
+        site = host.site or self._sites.of(host.row.site)
+        posting.sites[site.key] = site
+        for budget in self._frontier.budgets.of(host):
             if following.state is State.CAPTURED:
                 budget.spend()
             else:
                 budget.give_back()
         if following.state is State.CAPTURED:
             self.crawl.counters.fetched += 1
-            host.tally.fetched += 1
+            host.tally.stored(day_of(posting.at))
+            site.row.fetched += 1
 
     def _capture(self, posting: Posting, key: bytes, row: UrlRow) -> None:
         assert row.fetch is not None
@@ -243,6 +251,10 @@ class Ledger:
             url, State.READY, event.kind, event.hop, event.via, event.how, posting.at, 0, 0, redirects=event.redirects
         )
         tally = self._tally(posting, key, url)
+        site = self._sites.of(site_of(tally.host))
+        if not tally.has_urls:
+            site.row.hosts += 1
+            posting.sites[site.key] = site
         if event.kind is Kind.PAGE:
             self.crawl.counters.states[State.READY] += 1
             tally.states[State.READY] += 1
@@ -263,7 +275,7 @@ class Ledger:
             row.priority = FIRST
             posting.urgent.add(key[:8])
         else:
-            row.priority = priority_of(_signals(row, tally))
+            row.priority = priority_of(self._signals(row, tally))
         row.sequence = self.crawl.counters.next_sequence()
         place = ready_key(self.crawl.number, key[:8], row.priority, row.sequence)
         posting.batch.put(Family.READY, place, key)
@@ -283,6 +295,7 @@ class Ledger:
             self._refuse(verdict, count)
         tally = self._tally(posting, event.key, row.url)
         self._move(posting, tally, event.key, row, NextState(State.FETCHED, row.reason, row.attempts))
+        self._count_links(posting, event, row.url)
         self._admit_found(posting, event, row)
 
     def _admit_found(self, posting: Posting, event: Parsed, row: UrlRow) -> None:
@@ -309,6 +322,21 @@ class Ledger:
         row = self._url_row(key)
         tally = self._tally(posting, key, row.url)
         self._move(posting, tally, key, row, NextState(State.DEAD, event.fault, row.attempts))
+
+    def _count_links(self, posting: Posting, event: Parsed, url: str) -> None:
+        """Sites are ranked by the distinct other sites that link to them; hosts of one site do not count for it."""
+        own, pages = event.key[:8], event.pages
+        others = {pages.keys[16 * at : 16 * at + 8]: url for at, url in enumerate(pages.urls)}
+        others.pop(own, None)
+        if others:
+            targets = {site_of(host_of(Url(linked))) for linked in others.values()}
+            for site in self._sites.link(posting.batch, site_of(host_of(Url(url))), sorted(targets)):
+                posting.sites[site.key] = site
+
+    def _signals(self, row: UrlRow, tally: TallyRow) -> Signals:
+        states = tally.states
+        in_degree = self._sites.of(site_of(tally.host)).row.in_degree
+        return Signals(row.hop, in_degree, good=tally.fetched, bad=states[State.FAILED] + states[State.DEAD])
 
     # Rows and counts.
 
@@ -355,8 +383,3 @@ class Ledger:
         for stored, _ in self._store.scan(Family.WAITING, start, waiting_key(crawl + 1, 0, b"")):
             return split_waiting_key(stored)[0]
         return float("inf")
-
-
-def _signals(row: UrlRow, tally: TallyRow) -> Signals:
-    states = tally.states
-    return Signals(hop=row.hop, good=tally.fetched, bad=states[State.FAILED] + states[State.DEAD])

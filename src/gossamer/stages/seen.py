@@ -21,10 +21,14 @@ class Seen(Protocol):
 
 
 class ExactSeen:
-    """Family SEEN. A batch does not read its own writes; the cache holds them until they are committed."""
+    """A family of keys: SEEN, or LINKERS, whose keys are pairs of sites.
 
-    def __init__(self, store: PartitionStore, crawl: int) -> None:
+    A batch does not read its own writes; the cache holds them until they are committed.
+    """
+
+    def __init__(self, store: PartitionStore, crawl: int, family: Family = Family.SEEN) -> None:
         self._store = store
+        self._family = family
         self._crawl = crawl
         self._prefix = crawl_prefix(crawl)
         self._recent = RecentKeys()
@@ -35,7 +39,7 @@ class ExactSeen:
         if not asked:
             return asked
         prefix = self._prefix
-        known = self._store.contains_many(Family.SEEN, [prefix + keys[at] for at in asked])
+        known = self._store.contains_many(self._family, [prefix + keys[at] for at in asked])
         self._recent.remember([keys[at] for at, is_known in zip(asked, known, strict=True) if is_known])
         return [at for at, is_known in zip(asked, known, strict=True) if not is_known]
 
@@ -43,7 +47,7 @@ class ExactSeen:
         """See `Seen`."""
         if not self._recent.add(key):
             return False
-        batch.put(Family.SEEN, url_row_key(self._crawl, key), b"")
+        batch.put(self._family, url_row_key(self._crawl, key), b"")
         return True
 
     def turn(self) -> None:

@@ -13,7 +13,8 @@ from gossamer.core.workbench import places
 from gossamer.ports.clock import Clock
 from gossamer.ports.partition_store import Family, PartitionStore, Row
 from gossamer.stages.front_queues import FrontQueues
-from gossamer.stages.host_queue import RUN_MAX, Entry, HostQueue, Search
+from gossamer.stages.host_queue import RUN_MAX, Entry, HostQueue, Search, Site
+from gossamer.stages.sites import Sites
 from gossamer.stages.tallies import Tallies
 
 JOIN_MAX = 32
@@ -59,6 +60,7 @@ class Workbench:
         self._looked_at = clock.monotonic()
         self.hosts: dict[bytes, HostQueue] = {}
         self.tallies = Tallies(store, rules.crawl, self.hosts)
+        self.sites = Sites(store, rules.crawl, rules.ceilings)
         self.places = rules.places[0]
         self.leavers: list[Leaver] = []
         self.rest_until = 0.0
@@ -106,8 +108,14 @@ class Workbench:
         return hosts
 
     def _may_join(self, tally: TallyRow) -> bool:
+        if tally.level != OVER_BUDGET:
+            return True
         ceiling = self._ceilings.pages_per_host
-        return tally.level != OVER_BUDGET or ceiling is None or tally.fetched < ceiling
+        site = self._site(site_of(tally.host))
+        return (ceiling is None or tally.fetched < ceiling) and (site is None or not site.budget.is_spent)
+
+    def _site(self, name: str) -> Site | None:
+        return self.sites.of(name) if self._ceilings.has_site_budgets else None
 
     def measured(self, fetch_s: float, gap_s: float) -> None:
         """A contact took that long, and its host rests that long; the places follow what the crawl needs."""
@@ -223,7 +231,9 @@ class Workbench:
 
     def _open(self, key: bytes, tally: TallyRow, stored: bytes | None) -> HostQueue:
         row = load(HostRow, stored) if stored else HostRow(tally.host, site_of(tally.host))
-        host = HostQueue(key, row, tally, Budget(self._ceilings.pages_per_host, spent=tally.fetched))
+        host = HostQueue(
+            key, row, tally, Budget(self._ceilings.pages_per_host, spent=tally.fetched), self._site(row.site)
+        )
         host.is_surveyed = not tally.ready  # then every URL comes by
         host.next_at = max(self._clock.monotonic(), self._monotonic(row.manners.next_allowed_at))
         if self.rest_until:

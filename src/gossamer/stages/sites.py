@@ -1,0 +1,100 @@
+"""Sites in memory: what is counted of them, the budget that their hosts share, and who links to whom."""
+
+from collections import deque
+from collections.abc import Iterable
+from weakref import WeakValueDictionary
+
+from gossamer.core.budget import Budget, Ceilings
+from gossamer.core.rows import LAST, SiteRow, crawl_prefix, linker_keys, load, site_row_key
+from gossamer.core.star import Ranking
+from gossamer.core.url import site_key
+from gossamer.ports.partition_store import Batch, Family, PartitionStore
+from gossamer.stages.host_queue import Site
+from gossamer.stages.seen import ExactSeen
+
+ROUND_S = 60.0
+"""How often budgets follow the ranking."""
+SITES_A_CALL = 200
+"""Sites looked at in one call: 2 ms."""
+KEPT_MAX = 10_000
+"""Sites kept because they came by lately: about 5 MB."""
+
+
+class Sites:
+    """One object a site, as long as a host in memory or an open batch needs it."""
+
+    def __init__(self, store: PartitionStore, crawl: int, ceilings: Ceilings) -> None:
+        self._store = store
+        self._crawl = crawl
+        self._ceilings = ceilings
+        self._linkers = ExactSeen(store, crawl, Family.LINKERS)
+        self._sites: WeakValueDictionary[int, Site] = WeakValueDictionary()
+        self._kept: dict[int, Site] = {}
+        self._ranking = Ranking()
+        self._round: deque[int] = deque()
+        self._round_at = 0.0
+
+    def load(self) -> None:
+        """The ranking of what a former process left; about 2 µs a site, and only where budgets follow from it."""
+        if self._ceilings.is_star:
+            prefix = crawl_prefix(self._crawl)
+            for _, stored in self._store.scan(Family.SITES, prefix, prefix + LAST):
+                row = load(SiteRow, stored)
+                if row.in_degree:
+                    self._ranking.has_risen(site_key(row.site), row.in_degree)
+
+    def turn(self) -> None:
+        """Forget the sites that nobody needs; to be called when no batch is open."""
+        self._linkers.turn()
+        if len(self._kept) >= KEPT_MAX:
+            self._kept = {}
+
+    def of(self, name: str) -> Site:
+        """The site of that name."""
+        key = site_key(name)
+        site = self._sites.get(key)
+        if site is None:
+            row = self._row(key) or SiteRow(name)
+            site = self._sites[key] = Site(key, row, Budget(self._ceiling(key), spent=row.fetched))
+            self._kept[key] = site
+        return site
+
+    def link(self, batch: Batch, source: str, targets: Iterable[str]) -> list[Site]:
+        """Pages of `source` link to these other sites; gives back those to which it had not linked before."""
+        linking = site_key(source)
+        keys = {linker_keys(site_key(target), linking): target for target in targets if target != source}
+        pairs = list(keys)
+        new = [pairs[at] for at in self._linkers.unknown(pairs)]
+        raised = [self.of(keys[pair]) for pair in new if self._linkers.add(batch, pair)]
+        for site in raised:
+            site.row.in_degree += 1
+            if self._ceilings.is_star:
+                self._ranking.has_risen(site.key, site.row.in_degree)
+        return raised
+
+    def regrade(self, now: float) -> list[int]:
+        """Look at some of the ranked sites again; gives those (their keys) whose parked hosts may go on.
+
+        A round through the ranking, a few sites a call, at most every ROUND_S: what waits is not looked at for it.
+        """
+        if not self._round:
+            if not self._ceilings.is_star or now < self._round_at:
+                return []
+            self._round, self._round_at = deque(self._ranking.sites()), now + ROUND_S
+        grown: list[int] = []
+        for key in [self._round.popleft() for _ in range(min(SITES_A_CALL, len(self._round)))]:
+            site = self._sites.get(key)
+            ceiling = self._ceiling(key)
+            if site is not None:
+                site.budget.ceiling = ceiling
+            row = site.row if site is not None else self._row(key)
+            if row is not None and row.parked and (ceiling is None or row.fetched < ceiling):
+                grown.append(key)
+        return grown
+
+    def _ceiling(self, key: int) -> int | None:
+        return self._ceilings.of_site(self._ranking.rank(key) if self._ceilings.is_star else None)
+
+    def _row(self, key: int) -> SiteRow | None:
+        stored = self._store.get(Family.SITES, site_row_key(self._crawl, key))
+        return load(SiteRow, stored) if stored else None

@@ -62,6 +62,8 @@ CHECK_EVERY = 4
 STEP = 1_000_000
 LEASES = 1_000_000
 FETCH_S = 0.1
+DELAY_S = 0.1
+"""So short that hosts are due when the groups of 512 want them; a second would only add virtual time."""
 
 
 @dataclass(slots=True)
@@ -89,7 +91,7 @@ class Crawl:
     def __init__(self, directory: Path) -> None:
         self.store = RocksPartitionStore(directory)
         self.clock = BenchClock()
-        config = resolve({"scope": "any"}, {}, None)
+        config = resolve({"scope": "any", "delay_s": DELAY_S}, {}, None)
         known = self.store.get(Family.META, crawl_meta_key(1))
         self.crawl = (
             crawl_of(known, self.store.get(Family.META, counters_meta_key(1)))
@@ -239,6 +241,7 @@ def _known_host(host: int) -> HostRow:
 
 def fill(directory: Path, urls: int, hosts: int) -> None:
     """The first process; its last line of stdout is its figures, then it is gone."""
+    _quiet_collector()
     crawl = Crawl(directory)
     filler = Filler(crawl, MadeWeb(urls, hosts))
     asyncio.run(filler.run())
@@ -263,8 +266,7 @@ def fill(directory: Path, urls: int, hosts: int) -> None:
 
 def lease(directory: Path, leases: int) -> None:
     """The second process: from nothing to the first lease, then many; then the size on disk."""
-    gc.freeze()
-    gc.set_threshold(50_000)  # as `gossamer crawl` does
+    _quiet_collector()
     began = perf_counter()
     crawl = Crawl(directory)
     crawl.frontier.load(rest_until=0.0)
@@ -336,6 +338,12 @@ def _settled(crawl: Crawl, taken: PageLease) -> Settled:
 
 def _peak_rss_mb() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+
+def _quiet_collector() -> None:
+    """As `gossamer crawl` does."""
+    gc.freeze()
+    gc.set_threshold(50_000)
 
 
 def _say(line: str) -> None:

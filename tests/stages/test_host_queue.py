@@ -10,7 +10,7 @@ from gossamer.stages.host_queue import ORIGINS_MAX, Entry, HostQueue, RobotsErra
 
 def queue(ready: int = 0) -> HostQueue:
     return HostQueue(
-        b"h" * 8, HostRow("a.test", "a.test"), TallyRow("a.test", [0] * len(State), ready=ready), Budget(None)
+        b"h" * 8, HostRow("a.test", "a.test"), TallyRow("a.test", "a.test", [0] * len(State), ready=ready), Budget(None)
     )
 
 

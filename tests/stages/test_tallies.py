@@ -19,7 +19,7 @@ def stored(*hosts: bytes) -> SimPartitionStore:
     store = SimPartitionStore()
     batch = store.batch()
     for host in hosts:
-        tally = new_tally(host.decode())
+        tally = new_tally(host.decode(), "site.test")
         tally.fetched = 3
         batch.put(Family.TALLIES, tally_key(1, host), dump(tally))
     asyncio.run(store.commit(batch))
@@ -36,7 +36,7 @@ def test_a_host_has_one_tally_however_it_is_asked_for() -> None:
 
 
 def test_the_tally_of_a_host_on_the_workbench_is_the_one_it_has_there() -> None:
-    tally = new_tally("a.test")
+    tally = new_tally("a.test", "a.test")
     bench = {A: HostQueue(A, HostRow("a.test", "a.test"), tally, Budget(None))}
     assert Tallies(stored(A), 1, bench).of(A, "a.test") is tally
 

@@ -14,7 +14,7 @@ RULES = DelayRules(delay_s=1.0)
 
 def host(ready: int, **facts: float) -> HostQueue:
     """A host with so many URLs in its queue."""
-    tally = TallyRow("a.test", [0] * len(State), ready=ready)
+    tally = TallyRow("a.test", "a.test", [0] * len(State), ready=ready)
     row = HostRow("a.test", "a.test", crawl_delay_s=facts.get("crawl_delay_s"))
     ceiling = int(facts["ceiling"]) if "ceiling" in facts else None
     manners = HostManners(gap_s=facts.get("gap_s", 0.0), slow_s=facts.get("slow_s", 0.0))

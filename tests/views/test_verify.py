@@ -213,7 +213,7 @@ def ready_entry(crawl: StoredCrawl) -> bytes:
         (miscount, "counters say 3 fetched, its rows say 2"),
         (wrong_tally, "ready entries, its rows say"),
         (lambda crawl: crawl.overwrite(Family.TALLIES, tally_key(1, crawl.row(B)[0][:8]), None), "b.test: it has URLs, but no tally"),
-        (lambda crawl: crawl.overwrite(Family.TALLIES, tally_key(1, b"n" * 8), dump(TallyRow("n.test", [1] * 8))), "tally says 1"),
+        (lambda crawl: crawl.overwrite(Family.TALLIES, tally_key(1, b"n" * 8), dump(TallyRow("n.test", "n.test", [1] * 8))), "tally says 1"),
         (lambda crawl: crawl.overwrite(Family.HOSTS, crawl.row(A)[0][:8], None), "a.test: it has URLs, but no HOSTS row"),
         (lost_place, "b.test: it has URLs ready, but no place in a front queue"),
         (second_place, "a.test has no place there"),

@@ -167,6 +167,7 @@ class TallyRow(msgspec.Struct, array_like=True):
     """
 
     host: str
+    site: str
     states: list[int]
     fetched: int = 0
     ready: int = 0
@@ -201,9 +202,9 @@ class TallyRow(msgspec.Struct, array_like=True):
         return next(level for level, count in enumerate(self.ready_by_level) if count)
 
 
-def new_tally(host: str) -> TallyRow:
+def new_tally(host: str, site: str) -> TallyRow:
     """A host of which nothing is known."""
-    return TallyRow(host, [0] * len(State))
+    return TallyRow(host, site, [0] * len(State))
 
 
 RESTING = LEVELS

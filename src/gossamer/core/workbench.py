@@ -3,7 +3,7 @@
 from math import ceil
 from typing import Final
 
-BOUNDS: Final = (4_096, 32_768)  # some 20 MB: a crawl of fewer hosts never waits for a place; some 160 MB
+BOUNDS: Final = (4_096, 16_384)  # some 20 MB: a crawl of fewer hosts never waits for a place; some 130 MB
 HEADROOM: Final = 2.0  # a rate that the workbench itself holds down can double at each look
 
 

@@ -27,7 +27,10 @@ class Budgets:
 
     def has_room(self, host: HostQueue, entry: Entry) -> bool:
         """Whether a lease of the URL may be handed out."""
-        return entry.row.kind is not Kind.PAGE or all(budget.has_room for budget in self.of(host))
+        if entry.row.kind is not Kind.PAGE:
+            return True
+        site = host.site
+        return self.crawl.has_room and host.budget.has_room and (site is None or site.budget.has_room)
 
     def reserve(self, host: HostQueue, entry: Entry) -> None:
         """For a lease."""

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 from gossamer.core.priority import LEVELS
 from gossamer.core.rows import OVER_BUDGET, CrawlRow, TallyRow, front_key
-from gossamer.core.url import site_of
 from gossamer.ports.partition_store import Family
 from gossamer.stages.front_queues import Place
 from gossamer.stages.host_queue import HostQueue
@@ -31,7 +30,7 @@ class HostPlaces:
         crawl, was_placed = self._crawl, tally.level >= 0
         is_parked, was_parked = place[0] == OVER_BUDGET, tally.level == OVER_BUDGET
         if is_parked != was_parked:
-            site = self._sites.of(site_of(tally.host))
+            site = self._sites.of(tally.site)
             site.row.parked += is_parked - was_parked
             posting.sites[site.key] = site
         if was_placed:

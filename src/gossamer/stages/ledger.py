@@ -43,7 +43,7 @@ from gossamer.ports.partition_store import Family, PartitionStore
 from gossamer.stages.events import Discovered, Event, HostChanged, HostLeft, ParseFailed, Settled
 from gossamer.stages.frontier import Frontier
 from gossamer.stages.host_places import HostPlaces
-from gossamer.stages.host_queue import HostQueue
+from gossamer.stages.host_queue import HostQueue, Site
 from gossamer.stages.posting import Posting
 from gossamer.stages.seen import Seen
 
@@ -188,7 +188,7 @@ class Ledger:
         """Budgets count stored pages; sitemaps are none."""
         if row.kind is not Kind.PAGE:
             return
-        site = host.site or self._sites.of(host.row.site)
+        site = self._site(posting, host.key, host.tally)
         posting.sites[site.key] = site
         for budget in self._frontier.budgets.of(host):
             if following.state is State.CAPTURED:
@@ -251,7 +251,7 @@ class Ledger:
             url, State.READY, event.kind, event.hop, event.via, event.how, posting.at, 0, 0, redirects=event.redirects
         )
         tally = self._tally(posting, key, url)
-        site = self._sites.of(site_of(tally.host))
+        site = self._site(posting, key[:8], tally)
         if not tally.has_urls:
             site.row.hosts += 1
             posting.sites[site.key] = site
@@ -275,7 +275,8 @@ class Ledger:
             row.priority = FIRST
             posting.urgent.add(key[:8])
         else:
-            row.priority = priority_of(self._signals(row, tally))
+            site = self._site(posting, key[:8], tally)
+            row.priority = priority_of(_signals(row, tally, site))
         row.sequence = self.crawl.counters.next_sequence()
         place = ready_key(self.crawl.number, key[:8], row.priority, row.sequence)
         posting.batch.put(Family.READY, place, key)
@@ -333,11 +334,6 @@ class Ledger:
             for site in self._sites.link(posting.batch, site_of(host_of(Url(url))), sorted(targets)):
                 posting.sites[site.key] = site
 
-    def _signals(self, row: UrlRow, tally: TallyRow) -> Signals:
-        states = tally.states
-        in_degree = self._sites.of(site_of(tally.host)).row.in_degree
-        return Signals(row.hop, in_degree, good=tally.fetched, bad=states[State.FAILED] + states[State.DEAD])
-
     # Rows and counts.
 
     def _move(self, posting: Posting, tally: TallyRow, key: bytes, row: UrlRow, following: NextState) -> None:
@@ -372,6 +368,12 @@ class Ledger:
             tally = posting.tallies[host] = self._tallies.of(host, host_of(Url(url)))
         return tally
 
+    def _site(self, posting: Posting, host: bytes, tally: TallyRow) -> Site:
+        site = posting.site_of.get(host)
+        if site is None:
+            site = posting.site_of[host] = self._sites.of(tally.site)
+        return site
+
     def _url_row(self, key: bytes) -> UrlRow:
         stored = self._store.get(Family.URLS, url_row_key(self.crawl.number, key))
         assert stored is not None, f"no row for {key.hex()}"
@@ -383,3 +385,8 @@ class Ledger:
         for stored, _ in self._store.scan(Family.WAITING, start, waiting_key(crawl + 1, 0, b"")):
             return split_waiting_key(stored)[0]
         return float("inf")
+
+
+def _signals(row: UrlRow, tally: TallyRow, site: Site) -> Signals:
+    bad = tally.states[State.FAILED] + tally.states[State.DEAD]
+    return Signals(row.hop, site.row.in_degree, good=tally.fetched, bad=bad)

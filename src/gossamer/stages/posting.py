@@ -13,7 +13,7 @@ from gossamer.stages.host_queue import HostQueue, Site
 class Posting:
     """`at` is wall time. Hosts by their keys: `hosts` and `tallies` have rows to write, `urgent` have a new sitemap,
     `left` give up their places on the workbench for the level and order named, or (None) for that of their best URL.
-    Sites by theirs; of those in `grown` the parked hosts may go on.
+    `site_of` is what was looked up. Sites by their keys; of those in `grown` the parked hosts may go on.
     """
 
     batch: Batch
@@ -21,6 +21,7 @@ class Posting:
     hosts: dict[bytes, HostQueue] = field(default_factory=dict)
     tallies: dict[bytes, TallyRow] = field(default_factory=dict)
     sites: dict[int, Site] = field(default_factory=dict)
+    site_of: dict[bytes, Site] = field(default_factory=dict)
     grown: list[int] = field(default_factory=list)
     left: dict[bytes, tuple[int, int] | None] = field(default_factory=dict)
     urgent: set[bytes] = field(default_factory=set)

@@ -7,6 +7,7 @@ came by lately are kept, because a page links to the hosts that its neighbours l
 from collections.abc import Mapping, Sequence
 
 from gossamer.core.rows import TallyRow, load, new_tally, tally_key
+from gossamer.core.url import site_of
 from gossamer.ports.partition_store import Family, PartitionStore
 from gossamer.stages.host_queue import HostQueue
 
@@ -32,7 +33,7 @@ class Tallies:
         found = self._in_memory(key)
         if found is None:
             stored = self._store.get(Family.TALLIES, tally_key(self._crawl, key))
-            found = self._young[key] = load(TallyRow, stored) if stored else new_tally(host)
+            found = self._young[key] = load(TallyRow, stored) if stored else new_tally(host, site_of(host))
         return found
 
     def of_many(self, keys: Sequence[bytes]) -> list[TallyRow | None]:

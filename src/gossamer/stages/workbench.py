@@ -8,7 +8,7 @@ from typing import NamedTuple
 from gossamer.core.budget import Budget, Ceilings
 from gossamer.core.politeness import DelayRules
 from gossamer.core.rows import OVER_BUDGET, RESTING, HostRow, TallyRow, UrlRow, load, ready_key, url_row_key
-from gossamer.core.url import Url, origin_of, site_of
+from gossamer.core.url import Url, origin_of
 from gossamer.core.workbench import places
 from gossamer.ports.clock import Clock
 from gossamer.ports.partition_store import Family, PartitionStore, Row
@@ -111,7 +111,7 @@ class Workbench:
         if tally.level != OVER_BUDGET:
             return True
         ceiling = self._ceilings.pages_per_host
-        site = self._site(site_of(tally.host))
+        site = self._site(tally.site)
         return (ceiling is None or tally.fetched < ceiling) and (site is None or not site.budget.is_spent)
 
     def _site(self, name: str) -> Site | None:
@@ -230,7 +230,7 @@ class Workbench:
         return is_there
 
     def _open(self, key: bytes, tally: TallyRow, stored: bytes | None) -> HostQueue:
-        row = load(HostRow, stored) if stored else HostRow(tally.host, site_of(tally.host))
+        row = load(HostRow, stored) if stored else HostRow(tally.host, tally.site)
         host = HostQueue(
             key, row, tally, Budget(self._ceilings.pages_per_host, spent=tally.fetched), self._site(row.site)
         )

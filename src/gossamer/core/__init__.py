@@ -5,8 +5,9 @@ comes from the web raises: it is a value, an outcome, a verdict. So each rule ca
 by property, and asked from the command line. In reading order:
 
 - What happens to a URL. `url` (normal form, key, host, site), `admission` with `scope` and `traps` (is a link
-  followed), `budget` (is there room), `outcome` (how a contact can end), `answers` and `redirects` (from an answer to
-  an outcome), `url_life` (from an outcome to a state).
+  followed), `site_traps` with `patterns` (what a host's many URLs show) and `visits` (its session parameters),
+  `budget` (is there room), `outcome` (how a contact can end), `answers` and `redirects` (from an answer to an outcome),
+  `url_life` (from an outcome to a state).
 - When a host is contacted. `politeness` (the rest after each contact), `breaker` (of a host that only fails),
   `backoff` (the ladder of one URL), `retry_after`, `robots` (what a robots.txt says), `robots_copy` (what holds while
   it can't be had), `robots_gate` (both with the host's delay: may a URL be asked for), `addresses` (whom we never

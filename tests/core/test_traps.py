@@ -1,11 +1,13 @@
 """Traps that show in a URL."""
 
+from urllib.parse import quote
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gossamer.core.traps import PARAMETERS_MAX, PATH_SEGMENTS_MAX, URL_CHARS_MAX, Trap, explain_trap, trap_of
-from gossamer.core.url import Url, UrlFault, normalize
+from gossamer.core.url import Url, UrlFault, normalize, target_of
 
 HOST = "https://example.com/"
 
@@ -43,6 +45,14 @@ def test_a_relative_link_that_grows_is_refused_at_its_third_occurrence(link: str
     assert len(requested) <= 5
 
 
+def test_a_login_page_that_links_to_itself_for_afterwards_ends() -> None:
+    requested = [Url(f"{HOST}login?return=%2Fa")]
+    while trap_of(requested[-1]) is None:
+        requested.append(Url(f"{HOST}login?return={quote(target_of(requested[-1]), safe='')}"))
+    assert trap_of(requested[-1]) is Trap.NESTED_ENCODING
+    assert len(requested) <= 5
+
+
 def test_the_reported_pattern_h_trap_01() -> None:
     one = "www.example.org/partners/"
     assert growth(one) == [HOST, HOST + one, HOST + one * 2], "h-trap-01"
@@ -69,6 +79,8 @@ def test_the_reported_pattern_h_trap_01() -> None:
         "a//b//c",
         "p?u=http://a/a/a/a&v=1&w=1",
         "list?f=1&f=2&f=3&f=4",
+        "login?return=%2Fwiki%2F100%2525",  # back to a page named "100%"
+        "login?return=%2Flogin%3Freturn%3D%252Fa",
         "?" + "&".join(f"p{n}" for n in range(PARAMETERS_MAX)),
         "/".join(str(n) for n in range(PATH_SEGMENTS_MAX)) + "/",
         "x" * (URL_CHARS_MAX - len(HOST)),
@@ -95,6 +107,7 @@ def test_honest_urls_pass(path: str) -> None:
         ("?" + "&".join(f"p{n}" for n in range(PARAMETERS_MAX + 1)), Trap.TOO_MANY_PARAMETERS),
         ("?" + "&" * 500, Trap.TOO_MANY_PARAMETERS),
         ("list?page=2&x&page=2&page=2", Trap.REPEATED_PARAMETERS),
+        ("login?return=%2Flogin%3Freturn%3D%252Flogin%253Freturn%253D%25252525", Trap.NESTED_ENCODING),
         ("x" * (URL_CHARS_MAX - len(HOST) + 1), Trap.URL_TOO_LONG),
         ("a/" * 900, Trap.PATH_TOO_DEEP),
     ],

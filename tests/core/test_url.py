@@ -320,11 +320,18 @@ def test_a_base_that_is_none_leaves_absolute_links_alone(base: str) -> None:
         ("http://h/?CFID=1&CFTOKEN=2&p=1", "http://h/?p=1"),
         ("http://h/?jsessionid=1", "http://h/"),
         ("http://h/?sid=0123456789abcdef0123456789ABCDEF&p=1", "http://h/?p=1"),
+        ("http://h/?sess=0123456789abcdef0123456789ABCDEF&p=1", "http://h/?p=1"),
+        ("http://h/?sessid=q3vmd0e4lfh1n2u6tcs8bk7a5r&p=1", "http://h/?p=1"),
+        ("http://h/?XTCsid=ab&MODsid=cd&PHPSESSIONID=ef&p=1", "http://h/?p=1"),
         ("http://h/a;jsessionid=AB12?p=1", "http://h/a?p=1"),
         ("http://h/a;JSESSIONID=AB12.node1/b;v=2;jsessionid=3;w", "http://h/a/b;v=2;w"),
         ("http://h/a;jsession%69d=1", "http://h/a"),
         # what only looks like them
         ("http://h/?sid=12&session_id=4&sessionid=", "http://h/?sid=12&session_id=4&sessionid="),
+        ("http://h/?sid=1f00ba12", "http://h/?sid=1f00ba12"),  # a visit or a story: the host's pages tell
+        ("http://h/?sid=abcdefghijklmnopqrstuvabcd", "http://h/?sid=abcdefghijklmnopqrstuvabcd"),
+        ("http://h/?s=0123456789abcdef0123456789abcdef", "http://h/?s=0123456789abcdef0123456789abcdef"),
+        ("http://h/(S(lit3py55t21z5v55vlm25s55))/a.aspx", "http://h/(S(lit3py55t21z5v55vlm25s55))/a.aspx"),
         ("http://h/?automobile=1&utm=2&xgclid=3&ref=4", "http://h/?automobile=1&utm=2&xgclid=3&ref=4"),
         ("http://h/?q=utm_source=a", "http://h/?q=utm_source=a"),
         ("http://h/?u=a%26utm_source=b", "http://h/?u=a%26utm_source=b"),

@@ -259,6 +259,12 @@ def test_a_url_that_the_filter_took_for_known_says_so(tmp_path: Path) -> None:
     assert "the filter of --seen bloom took it for known" in step(story(crawl, link.url), "next").because
 
 
+def test_a_trap_in_the_query_is_explained(tmp_path: Path) -> None:
+    view = story(world(tmp_path), "http://a.test/login?return=%2Flogin%253Freturn%25253D%252525")
+    assert step(view, "traps").decision == "nested-encoding"
+    assert "within an address" in step(view, "traps").because
+
+
 def test_a_url_that_nobody_names_is_unknown(tmp_path: Path) -> None:
     view = story(world(tmp_path).fetch(A), "http://a.test/nowhere")
     assert step(view, "found").decision == "no"

@@ -5,8 +5,9 @@ comes from the web raises: it is a value, an outcome, a verdict. So each rule ca
 by property, and asked from the command line. In reading order:
 
 - What happens to a URL. `url` (normal form, key, host, site), `admission` with `scope` and `traps` (is a link
-  followed), `budget` (is there room), `outcome` (how a contact can end), `answers` and `redirects` (from an answer to
-  an outcome), `url_life` (from an outcome to a state).
+  followed), `site_traps` with `patterns` (what a host's many URLs show) and `visits` (its session parameters),
+  `budget` (is there room), `outcome` (how a contact can end), `answers` and `redirects` (from an answer to an outcome),
+  `url_life` (from an outcome to a state).
 - Who comes first. `priority` (of a URL, and the front queue of its host), `workbench` (how many hosts must be in
   memory).
 - When a host is contacted. `politeness` (the rest after each contact), `breaker` (of a host that only fails),

@@ -16,12 +16,18 @@ class Trap(StrEnum):
     TOO_MANY_PARAMETERS = "too-many-parameters"
     REPEATED_SEGMENTS = "repeated-segments"
     REPEATED_PARAMETERS = "repeated-parameters"
+    NESTED_ENCODING = "nested-encoding"
 
 
 URL_CHARS_MAX: Final = 2_000  # what browsers and sitemaps (2,048) agree to carry; honest pages rarely pass 500
 PATH_SEGMENTS_MAX: Final = 20  # the deepest honest trees, Java sources and archives of archives, end near 15
 PARAMETERS_MAX: Final = 32  # ordinary search forms end near 25; beyond are report builders, which have no last page
-OCCURRENCES_MAX: Final = 2  # '/a/a/' is a page named as its folder; a third time it is a link that grows
+# '/a/a/' is a page named as its folder; a third time it is a link that grows. Heritrix (PathologicalPathDecideRule) and
+# Nutch (regex-urlfilter) wait for the third as well, and a maze of two names has 36 URLs then.
+OCCURRENCES_MAX: Final = 2
+# '?return=' with an address that has a '?return=' itself: a percent sign is encoded once more at each turn. An honest
+# '100%' in such an address is '%2525'.
+_NESTED: Final = "%252525"
 
 _SLASHES_PLAIN = 4  # 'https://h/a/b': two segments, a run cannot stand there three times
 
@@ -34,6 +40,8 @@ def trap_of(url: Url) -> Trap | None:
         trap = _trap_of_path(url)
         if trap is not None:
             return trap
+    if _NESTED in url:
+        return Trap.NESTED_ENCODING
     if url.count("&") >= OCCURRENCES_MAX:
         return _trap_of_query(url)
     return None
@@ -84,5 +92,7 @@ def explain_trap(trap: Trap) -> str:
             return "a run of path segments occurs for the third time, as when a relative link grows with every fetch"
         case Trap.REPEATED_PARAMETERS:
             return "the same parameter with the same value occurs for the third time, as when a link adds itself again"
+        case Trap.NESTED_ENCODING:
+            return "an address within an address within an address, as when a login page links to itself for afterwards"
         case _:
             assert_never(trap)

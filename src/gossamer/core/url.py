@@ -53,15 +53,29 @@ TRACKING_NAMES: Final = frozenset({
 """Query parameters that name the way to a page and never the page. Compared in lower case."""
 
 SESSION_PREFIXES: Final = ("aspsessionid",)
-SESSION_NAMES: Final = frozenset({"jsessionid", "phpsessid", "cfid", "cftoken", "zenid", "oscsid", "bv_sessionid"})
-"""Query parameters that name a visit. Compared in lower case."""
+# fmt: off
+SESSION_NAMES: Final = frozenset({
+    "jsessionid", "phpsessid", "phpsessionid", "cfid", "cftoken", "bv_sessionid",  # Java, PHP, ColdFusion, BroadVision
+    "zenid", "oscsid", "xtcsid", "modsid",  # Zen Cart, osCommerce, xt:Commerce, modified eCommerce
+})
+# fmt: on
+"""Query parameters that name a visit. Compared in lower case.
 
-AMBIGUOUS_SESSION_NAMES: Final = frozenset({"sid", "sessionid", "session_id"})
-"""As above, but only with a value of 32 or more hex digits: `?session_id=12` may be a talk at a conference."""
+ASP.NET's '/(S(…24 letters…))/' stays: a server that writes it redirects whoever comes without it, to the same page with
+a new one. Dropped, that is a redirect to itself, and no page of the site could be had.
+"""
+
+AMBIGUOUS_SESSION_NAMES: Final = frozenset({"sid", "sess", "sessid", "sessionid", "session_id"})
+"""As above, but only with a value that nobody writes by hand: `?session_id=12` may be a talk at a conference.
+
+Not among them: 's', for `?s=` and 32 hex digits is vBulletin's session and the signature of an image at imgix. What
+shorter values mean, the pages of the host tell: `visits`.
+"""
 
 _DROPPED_NAMES: Final = TRACKING_NAMES | SESSION_NAMES
 _DROPPED_PREFIXES: Final = TRACKING_PREFIXES + SESSION_PREFIXES
-_TOKEN_OF_A_VISIT: Final = re.compile(r"[0-9A-Fa-f]{32,}").fullmatch
+# MD5 and longer in hex; PHP 7.1 and later at its 26 characters of 5 bits, where a word of letters alone is no token.
+_TOKEN_OF_A_VISIT: Final = re.compile("[0-9A-Fa-f]{32,}|(?=[0-9]*[a-v])(?=[a-v]*[0-9])[0-9a-v]{26}").fullmatch
 
 # One triplet, or a stray '%' with what could grow into a triplet when its neighbours are decoded: '%%341' means "%41",
 # while '%41' means "A". WHATWG leaves stray '%' alone, so these neighbours keep their encoding.

@@ -33,20 +33,10 @@ from bench.made_web import MadeWeb, Page, host_name, url_of
 from gossamer.adapters.rocksdb.partition_store import RocksPartitionStore
 from gossamer.config import CrawlConfig, resolve
 from gossamer.core.budget import Budget
+from gossamer.core.keys import counters_meta_key, crawl_meta_key
 from gossamer.core.outcome import Fetched
 from gossamer.core.robots_copy import UNKNOWN_COPY, Absent, UnreachableMode, after_answer
-from gossamer.core.rows import (
-    CaptureKey,
-    CrawlRow,
-    FetchFacts,
-    HostRow,
-    Kind,
-    OriginRow,
-    counters_meta_key,
-    crawl_meta_key,
-    crawl_of,
-    dump,
-)
+from gossamer.core.rows import CaptureKey, CrawlRow, FetchFacts, HostRow, Kind, OriginRow, crawl_of, dump
 from gossamer.core.url import Url, link_keys, site_of
 from gossamer.ports.partition_store import Family
 from gossamer.stages.events import Discovered, Event, HostLeft, Settled
@@ -201,7 +191,9 @@ class Filler:
         keys = link_keys(urls)
         if not page.first:
             self._newcomers.append((keys[0][:8], page.host))
-        self._events.append(Discovered(list(urls), b"".join(keys), Kind.PAGE, 1 + page.host % 6, "link", keys[0]))
+        by = url_of(page.host, max(0, page.first - 1))
+        found = Discovered(list(urls), b"".join(keys), Kind.PAGE, 1 + page.host % 6, "link", keys[0], page=by)
+        self._events.append(found)
         self._pending += page.new
 
     async def _commit(self, watch: Stopwatch) -> int:

@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 
 from gossamer.bootstrap import Installation, open_installation
-from gossamer.core.rows import ROW_VERSION, VERSION_KEY
+from gossamer.core.keys import VERSION_KEY
+from gossamer.core.rows import ROW_VERSION
 from gossamer.ports.partition_store import Family, StoreCorrupt
 
 

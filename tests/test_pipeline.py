@@ -5,6 +5,7 @@ import importlib.util
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeGuard
 
 import pytest
 
@@ -16,7 +17,7 @@ STAGES = ROOT / "src" / "gossamer" / "stages"
 MODULES = {
     "frontier": ("frontier", "front_queues", "tallies", "workbench", "judge", "host_queue"),
     "fetch": ("fetch", "robots_fetch", "capture", "address_gap"),
-    "store": ("store", "ledger", "seen", "bloom_seen", "tallies", "host_places"),
+    "store": ("store", "ledger", "admitting", "seen", "bloom_seen", "tallies", "sites", "trap_watch", "host_places"),
     "parse": ("parse", "parse_capture"),
 }
 READING, WRITING = {"get", "get_many", "contains_many", "scan"}, {"put", "delete", "delete_range"}
@@ -31,11 +32,21 @@ def uses(stage: str, methods: set[str]) -> set[str]:
 
 def _uses(path: Path, methods: set[str]) -> Iterator[str]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.arguments):
+            # The family that such a set has where none is named.
+            yield from (Family[default.attr].value for default in node.defaults if _is_family(default))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "ExactSeen":
+            # A set of keys on a family of its own: read and written.
+            yield from (Family[arg.attr].value for arg in node.args if _is_family(arg))
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in methods):
             continue
         first = node.args[0] if node.args else None
         if isinstance(first, ast.Attribute) and isinstance(first.value, ast.Name) and first.value.id == "Family":
             yield Family[first.attr].value
+
+
+def _is_family(node: ast.expr) -> TypeGuard[ast.Attribute]:
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "Family"
 
 
 def mapped(name: str, side: str) -> set[str]:

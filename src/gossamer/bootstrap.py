@@ -29,18 +29,16 @@ from gossamer.config import CrawlConfig, as_plain
 from gossamer.core.bloom import size_bits
 from gossamer.core.budget import Budget
 from gossamer.core.contacts import RunFacts
-from gossamer.core.robots_copy import UnreachableMode
-from gossamer.core.rows import (
+from gossamer.core.keys import (
     LAST,
-    ROW_VERSION,
     VERSION_KEY,
-    CrawlRow,
     committed_length,
     crawl_meta_key,
-    dump,
     segment_meta_key,
     split_segment_meta_key,
 )
+from gossamer.core.robots_copy import UnreachableMode
+from gossamer.core.rows import ROW_VERSION, CrawlRow, dump
 from gossamer.core.warc import timestamp14, warcinfo_record
 from gossamer.ports.partition_store import Family, PartitionStore, StoreCorrupt
 from gossamer.reading import Reading, crawls_in

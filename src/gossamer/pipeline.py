@@ -28,11 +28,15 @@ PIPELINE: Final = (
     Stage("fetch", reads="leases web", writes="contacts warc outcomes"),
     Stage(
         "store",
-        reads="outcomes urls seen waiting tallies",
-        writes="urls ready waiting captures robots hosts tallies front meta",
+        reads="outcomes urls seen waiting tallies sites",
+        writes="urls ready waiting captures robots hosts tallies sites front meta",
     ),
     Stage("parse", reads="captures warc", writes="text parsed"),
-    Stage("store", reads="parsed urls seen tallies", writes="pages links captures seen urls ready tallies front meta"),
+    Stage(
+        "store",
+        reads="parsed urls seen tallies sites linkers texts",
+        writes="pages links captures seen urls ready tallies sites linkers texts front meta",
+    ),
 )  # and the next page begins with `ready`
 
 WORDS: Final[Mapping[str, str]] = {
@@ -56,6 +60,9 @@ WORDS: Final[Mapping[str, str]] = {
     "links": "the outlinks of each page, also those that were not followed, and why",
     "hosts": "manners of each host: next allowed contact, failures, its robots.txt",
     "tallies": "counts of each host, by state",
+    "sites": "counts of each site, and how many other sites link to it",
+    "linkers": "pairs of sites of which one links to the other",
+    "texts": "hashes of all texts: whether a page says something new",
     "robots": "bodies of robots.txt",
     "meta": "crawls with their totals, and the committed length of each file",
 }

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from gossamer.adapters.files.data_directory import DataDirectory
 from gossamer.adapters.rocksdb.partition_store import RocksPartitionStore
-from gossamer.core.rows import LAST, CrawlRow, counters_meta_key, crawl_of, split_crawl_meta_key
+from gossamer.core.keys import LAST, counters_meta_key, split_crawl_meta_key
+from gossamer.core.rows import CrawlRow, crawl_of
 from gossamer.ports.partition_store import Family, PartitionStore
 
 if TYPE_CHECKING:

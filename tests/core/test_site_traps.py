@@ -11,6 +11,7 @@ from tests.core.trap_walk import YEAR, Seen, TrapWalk
 
 from gossamer.core.page import ParseOptions, outlinks, parse_page
 from gossamer.core.patterns import Form, form_of
+from gossamer.core.rows import SiteRow
 from gossamer.core.site_traps import (
     CALENDAR_MIN,
     HOSTS_FREE,
@@ -24,7 +25,6 @@ from gossamer.core.site_traps import (
     HostCounts,
     Novelty,
     PatternCount,
-    SiteCounts,
     SiteTrap,
     Weighed,
     ceiling_of,
@@ -215,10 +215,10 @@ def test_each_level_halves_the_budget(novelty: Novelty, ceiling: int | None, lef
 
 
 def test_a_site_has_ten_hosts_and_one_more_for_five_texts() -> None:
-    assert not is_host_burst(SiteCounts(HOSTS_FREE - 1, 0))
-    assert is_host_burst(SiteCounts(HOSTS_FREE, 0))
-    assert is_host_burst(SiteCounts(HOSTS_FREE, TEXTS_PER_HOST - 1))
-    assert not is_host_burst(SiteCounts(HOSTS_FREE, TEXTS_PER_HOST))
+    assert not is_host_burst(SiteRow("a.test", hosts=HOSTS_FREE - 1, texts=0))
+    assert is_host_burst(SiteRow("a.test", hosts=HOSTS_FREE, texts=0))
+    assert is_host_burst(SiteRow("a.test", hosts=HOSTS_FREE, texts=TEXTS_PER_HOST - 1))
+    assert not is_host_burst(SiteRow("a.test", hosts=HOSTS_FREE, texts=TEXTS_PER_HOST))
 
 
 def test_a_farm_with_a_text_of_its_own_on_every_host_ends_as_well() -> None:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from gossamer.core.patterns import Form, form_of
 from gossamer.core.site_traps import (
     HostCounts,
-    SiteCounts,
     SiteTrap,
     count_admitted,
     count_text,
@@ -30,6 +29,12 @@ class Seen:
     links: Sequence[Url] = ()
     text: object = None
     location: Url | None = None
+
+
+@dataclass
+class SiteCounts:
+    hosts: int = 0
+    texts: int = 0
 
 
 @dataclass

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from gossamer.core.rows import LAST, crawl_prefix, load_links
+from gossamer.core.keys import LAST, crawl_prefix
+from gossamer.core.rows import load_links
 from gossamer.ports.partition_store import Family
 from gossamer.reading import open_reading
 

@@ -13,7 +13,8 @@ from tests.e2e.gossamer_command import UNHURRIED, Done, assert_one_sentence, ass
 from tests.e2e.lab import lab_words
 
 from gossamer.adapters.rocksdb.partition_store import RocksPartitionStore
-from gossamer.core.rows import ROW_VERSION, VERSION_KEY
+from gossamer.core.keys import VERSION_KEY
+from gossamer.core.rows import ROW_VERSION
 from gossamer.ports.partition_store import Family
 from gossamer.testing.lab_hosts import LabConfig
 from gossamer.testing.lab_process import LabDescription, LabOptions, running_lab

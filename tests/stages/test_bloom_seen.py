@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gossamer.core.bloom_saved import BloomPlan, load_mark, mark_key, split_journal_key
-from gossamer.core.rows import LAST, crawl_prefix, url_row_key
+from gossamer.core.keys import LAST, crawl_prefix, url_row_key
 from gossamer.ports.partition_store import Family
 from gossamer.stages.bloom_seen import SNAPSHOT_BYTES_PER_KEY_MAX, BloomRules, BloomSeen
 from gossamer.stages.bloom_start import load_bloom_seen

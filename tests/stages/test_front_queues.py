@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Iterable
 from random import Random
 
-from gossamer.core.rows import OVER_BUDGET, RESTING, front_key
+from gossamer.core.keys import front_key
+from gossamer.core.rows import OVER_BUDGET, RESTING
 from gossamer.ports.partition_store import Family
 from gossamer.stages.front_queues import READ_MAX, FrontQueues, Place
 from gossamer.testing.sim_partition import SimPartitionStore

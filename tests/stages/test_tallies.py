@@ -6,7 +6,8 @@ import pytest
 
 import gossamer.stages.tallies as module
 from gossamer.core.budget import Budget
-from gossamer.core.rows import HostRow, dump, new_tally, tally_key
+from gossamer.core.keys import tally_key
+from gossamer.core.rows import HostRow, dump, new_tally
 from gossamer.ports.partition_store import Family
 from gossamer.stages.host_queue import HostQueue
 from gossamer.stages.tallies import Tallies

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from gossamer.core.rows import LAST, OVER_BUDGET, RESTING, Kind, TallyRow, crawl_prefix, load, split_front_key
+from gossamer.core.keys import LAST, crawl_prefix, split_front_key
+from gossamer.core.rows import OVER_BUDGET, RESTING, Kind, TallyRow, load
 from gossamer.ports.partition_store import Family
 from gossamer.stages.runner import End
 from gossamer.testing.accounts import assert_accounts

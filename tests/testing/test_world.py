@@ -4,7 +4,8 @@ from random import Random
 
 import pytest
 
-from gossamer.core.rows import State, dump, url_row_key
+from gossamer.core.keys import url_row_key
+from gossamer.core.rows import State, dump
 from gossamer.core.url import Url, link_keys
 from gossamer.ports.partition_store import Family
 from gossamer.stages.runner import End

@@ -11,11 +11,19 @@ from gossamer.adapters.files.data_directory import DataDirectory
 from gossamer.adapters.files.segments import SegmentKind, SegmentPlan, SegmentReader, SegmentWriter
 from gossamer.config import CrawlConfig, as_plain, resolve
 from gossamer.core.budget import Budget
+from gossamer.core.keys import (
+    LAST,
+    capture_key,
+    committed_length,
+    ready_key,
+    segment_meta_key,
+    split_segment_meta_key,
+    url_row_key,
+)
 from gossamer.core.messages import Found, Parsed
 from gossamer.core.outcome import Fetched, Outcome, Redirected
 from gossamer.core.robots_copy import UNKNOWN_COPY, RobotsAnswer, UnreachableMode, after_answer
 from gossamer.core.rows import (
-    LAST,
     CaptureKey,
     CrawlRow,
     FetchFacts,
@@ -24,14 +32,8 @@ from gossamer.core.rows import (
     OutlinkRow,
     PageRow,
     UrlRow,
-    capture_key,
-    committed_length,
     dump,
     load,
-    ready_key,
-    segment_meta_key,
-    split_segment_meta_key,
-    url_row_key,
 )
 from gossamer.core.url import Url, host_of, link_keys
 from gossamer.core.warc import CapturedExchange, ExtractedText, conversion_record, exchange_records, warcinfo_record

@@ -12,23 +12,10 @@ from tests.views.stored_crawl import StoredCrawl
 from gossamer.adapters.memory.partition_store import MemoryPartitionStore
 from gossamer.core.bloom import GrowingFilter
 from gossamer.core.bloom_saved import dump_mark, journal_key, mark_key, snapshot
+from gossamer.core.keys import capture_key, front_key, ready_key, tally_key, url_row_key, waiting_key
 from gossamer.core.outcome import Denied, Failed, Fetched, Reason, Redirected, Unreachable
 from gossamer.core.robots_copy import Body
-from gossamer.core.rows import (
-    CaptureKey,
-    CaptureRow,
-    Kind,
-    State,
-    TallyRow,
-    capture_key,
-    dump,
-    front_key,
-    load,
-    ready_key,
-    tally_key,
-    url_row_key,
-    waiting_key,
-)
+from gossamer.core.rows import CaptureKey, CaptureRow, Kind, State, TallyRow, dump, load
 from gossamer.core.warc import warcinfo_record
 from gossamer.ports.partition_store import Family
 from gossamer.surfaces.cli.verify_prose import verify_prose

@@ -6,9 +6,10 @@ import pytest
 from tests.views.stored_crawl import START, StoredCrawl
 
 from gossamer.adapters.memory.partition_store import MemoryPartitionStore
+from gossamer.core.keys import url_row_key
 from gossamer.core.outcome import Denied, Failed, Fetched, Reason, Redirected, Unreachable
 from gossamer.core.robots_copy import VALID_S, Absent, Body, Unavailable, after_answer
-from gossamer.core.rows import Kind, OutlinkRow, url_row_key
+from gossamer.core.rows import Kind, OutlinkRow
 from gossamer.core.url import Url, normalize
 from gossamer.ports.partition_store import Family
 from gossamer.stages.events import HostChanged

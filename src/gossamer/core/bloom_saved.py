@@ -14,7 +14,7 @@ import msgspec
 from xxhash import xxh3_64, xxh3_64_digest
 
 from gossamer.core.bloom import GrowingFilter, Slice
-from gossamer.core.rows import crawl_prefix
+from gossamer.core.keys import crawl_prefix
 
 PIECE_BYTES = 2**20
 """A snapshot is made and read in pieces of this size: making one holds the interpreter for about 0.1 ms."""

@@ -6,7 +6,7 @@ there, which is priority. See docs/traps.md.
 """
 
 from enum import StrEnum
-from typing import Final, NamedTuple, assert_never
+from typing import Final, NamedTuple, Protocol, assert_never
 
 import msgspec
 
@@ -110,11 +110,11 @@ class HostCounts(msgspec.Struct, array_like=True):
     novelty: Novelty = Novelty()
 
 
-class SiteCounts(msgspec.Struct, array_like=True):
-    """What is kept of a site in one crawl: hosts with an admitted URL, and pages with a text new to the crawl."""
+class SiteCounts(Protocol):
+    """What must be known of a site in one crawl: hosts with an admitted URL, and pages with a text new to the crawl."""
 
-    hosts: int = 0
-    texts: int = 0
+    hosts: int
+    texts: int
 
 
 # Rules ----------------------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ class Family(StrEnum):
     TALLIES = "tallies"
     SITES = "sites"
     LINKERS = "linkers"
+    TEXTS = "texts"
     CAPTURES = "captures"
     PAGES = "pages"
     LINKS = "links"

@@ -13,7 +13,7 @@ from gossamer.core.bloom_saved import (
     restored,
     split_journal_key,
 )
-from gossamer.core.rows import LAST, crawl_prefix
+from gossamer.core.keys import LAST, crawl_prefix
 from gossamer.ports.partition_store import Family, PartitionStore
 from gossamer.ports.seen_snapshots import SeenSnapshots
 from gossamer.stages.bloom_seen import BloomRules, BloomSeen

@@ -21,7 +21,10 @@ class Settled:
 
 @dataclass(slots=True)
 class Discovered:
-    """URLs to admit if they are new: `keys` has 16 bytes for each of `urls`, already normal, in scope and no trap."""
+    """URLs to admit if they are new: `keys` has 16 bytes for each of `urls`, already normal, in scope and no trap.
+
+    `page`: the URL of the page or redirect with key `via`; empty for seeds and sitemaps.
+    """
 
     urls: list[str]
     keys: bytes
@@ -30,6 +33,7 @@ class Discovered:
     how: str
     via: bytes = b""
     redirects: int = 0
+    page: str = ""
 
 
 @dataclass(slots=True)

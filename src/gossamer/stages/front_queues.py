@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from random import Random
 from typing import NamedTuple
 
+from gossamer.core.keys import LAST, front_key, split_front_key
 from gossamer.core.priority import LEVELS, draw_level
-from gossamer.core.rows import LAST, OVER_BUDGET, RESTING, front_key, split_front_key
+from gossamer.core.rows import OVER_BUDGET, RESTING
 from gossamer.ports.partition_store import Family, PartitionStore
 
 DRAWN = (*range(LEVELS), OVER_BUDGET)

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
+from gossamer.core.keys import front_key
 from gossamer.core.priority import LEVELS
-from gossamer.core.rows import OVER_BUDGET, CrawlRow, TallyRow, front_key
+from gossamer.core.rows import OVER_BUDGET, CrawlRow, TallyRow
 from gossamer.ports.partition_store import Family
 from gossamer.stages.front_queues import Place
 from gossamer.stages.host_queue import HostQueue

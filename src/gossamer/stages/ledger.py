@@ -11,24 +11,10 @@ from typing import assert_never
 from gossamer.core.admission import INSIDE, Admissibility
 from gossamer.core.backoff import RetryRules
 from gossamer.core.budget import Ceilings, day_of
-from gossamer.core.messages import Parsed, ParseJob
-from gossamer.core.outcome import Failed, Outcome, Reason, Redirected
-from gossamer.core.priority import FIRST, Signals, priority_of
-from gossamer.core.rows import (
-    HISTORY_MAX,
-    OPEN_STATES,
-    CaptureRow,
-    CrawlRow,
-    Kind,
-    State,
-    TallyRow,
-    UrlRow,
+from gossamer.core.keys import (
     capture_key,
     counters_meta_key,
     crawl_meta_key,
-    dump,
-    load,
-    ready_key,
     segment_meta_key,
     site_row_key,
     sitemap_key,
@@ -37,15 +23,22 @@ from gossamer.core.rows import (
     url_row_key,
     waiting_key,
 )
+from gossamer.core.messages import Parsed, ParseJob
+from gossamer.core.outcome import Failed, Outcome, Reason, Redirected
+from gossamer.core.rows import HISTORY_MAX, OPEN_STATES, CaptureRow, CrawlRow, Kind, State, TallyRow, UrlRow, dump, load
+from gossamer.core.site_traps import ceiling_of
 from gossamer.core.url import Url, host_of, link_keys, site_of
 from gossamer.core.url_life import NextState, next_state
 from gossamer.ports.partition_store import Family, PartitionStore
+from gossamer.stages.admitting import Admitting
 from gossamer.stages.events import Discovered, Event, HostChanged, HostLeft, ParseFailed, Settled
 from gossamer.stages.frontier import Frontier
+from gossamer.stages.host_accounts import HostAccounts
 from gossamer.stages.host_places import HostPlaces
-from gossamer.stages.host_queue import HostQueue, Site
+from gossamer.stages.host_queue import HostQueue
 from gossamer.stages.posting import Posting
 from gossamer.stages.seen import Seen
+from gossamer.stages.trap_watch import TrapWatch, without_visits
 
 SITEMAP_DEPTH_MAX = 5
 """Indexes of indexes below the sitemap that robots.txt names. sitemaps.org knows one level."""
@@ -75,8 +68,10 @@ class Ledger:
         self._store = books.partition
         self._seen = books.seen
         self._frontier = frontier
-        self._tallies = frontier.tallies
         self._sites = frontier.sites
+        self._accounts = HostAccounts(frontier.tallies, frontier.sites)
+        self._watch = TrapWatch(books.partition, crawl.number)
+        self._admitting = Admitting(books.seen, self._accounts, crawl, rules.ceilings)
         self._places = HostPlaces(crawl, frontier.hosts, frontier.sites)
         self._rules = rules
         self.retry = rules.retry
@@ -89,8 +84,8 @@ class Ledger:
     def open(self, at: float) -> Posting:
         """An empty posting at wall time `at`."""
         self._seen.turn()
-        self._tallies.turn()
-        self._sites.turn()
+        self._accounts.turn()
+        self._watch.turn()
         return Posting(self._store.batch(), at)
 
     def post(self, posting: Posting, event: Event) -> None:
@@ -99,7 +94,7 @@ class Ledger:
             case Settled():
                 self._settle(posting, event)
             case Discovered():
-                self._admit(posting, event)
+                self._admitting.admit(posting, event)
             case Parsed():
                 self._parsed(posting, event)
             case ParseFailed():
@@ -188,7 +183,7 @@ class Ledger:
         """Budgets count stored pages; sitemaps are none."""
         if row.kind is not Kind.PAGE:
             return
-        site = self._site(posting, host.key, host.tally)
+        site = self._accounts.site(posting, host.key, host.tally)
         posting.sites[site.key] = site
         for budget in self._frontier.budgets.of(host):
             if following.state is State.CAPTURED:
@@ -225,64 +220,21 @@ class Ledger:
         """A redirect's target is a URL of its own, through the same gate as any link."""
         verdict = self._rules.admissibility.verdict(Url(outcome.target))
         if verdict != INSIDE:
-            self._refuse(verdict)
+            self.crawl.counters.refuse(verdict)
             row.reason = f"to {outcome.target}, not followed: {verdict}"
             posting.batch.put(Family.URLS, url_row_key(self.crawl.number, key), dump(row))
             return
         target = Url(outcome.target)
-        found = Discovered([target], link_keys([target])[0], row.kind, row.hop, "redirect", key, row.redirects + 1)
-        self._admit(posting, found)
-
-    def _admit(self, posting: Posting, event: Discovered) -> None:
-        if not event.urls:
-            return
-        if not self._rules.ceilings.allows_hop(event.hop):
-            self._refuse("too-many-hops", len(event.urls))
-            return
-        keys = [event.keys[at : at + 16] for at in range(0, len(event.keys), 16)]
-        if event.kind is Kind.SITEMAP:
-            keys = [sitemap_key(key) for key in keys]
-        for at in self._seen.unknown(keys):
-            if self._seen.add(posting.batch, keys[at]):
-                self._admit_new(posting, keys[at], event, event.urls[at])
-
-    def _admit_new(self, posting: Posting, key: bytes, event: Discovered, url: str) -> None:
-        row = UrlRow(
-            url, State.READY, event.kind, event.hop, event.via, event.how, posting.at, 0, 0, redirects=event.redirects
+        found = Discovered(
+            [target], link_keys([target])[0], row.kind, row.hop, "redirect", key, row.redirects + 1, row.url
         )
-        tally = self._tally(posting, key, url)
-        site = self._site(posting, key[:8], tally)
-        if not tally.has_urls:
-            site.row.hosts += 1
-            posting.sites[site.key] = site
-        if event.kind is Kind.PAGE:
-            self.crawl.counters.states[State.READY] += 1
-            tally.states[State.READY] += 1
-        else:
-            self.crawl.counters.sitemaps += 1
-            self.crawl.counters.sitemaps_open += 1
-        self._place(posting, tally, key, row)
+        self._admitting.admit(posting, found)
 
     def _enqueue(self, posting: Posting, key: bytes, row: UrlRow, why: str) -> None:
         """Back from WAITING to READY."""
-        tally = self._tally(posting, key, row.url)
+        tally = self._accounts.tally(posting, key, row.url)
         self._move(posting, tally, key, row, NextState(State.READY, why, row.attempts))
-        self._place(posting, tally, key, row)
-
-    def _place(self, posting: Posting, tally: TallyRow, key: bytes, row: UrlRow) -> None:
-        """A URL goes to the back queue of its host."""
-        if row.kind is Kind.SITEMAP:
-            row.priority = FIRST
-            posting.urgent.add(key[:8])
-        else:
-            site = self._site(posting, key[:8], tally)
-            row.priority = priority_of(_signals(row, tally, site))
-        row.sequence = self.crawl.counters.next_sequence()
-        place = ready_key(self.crawl.number, key[:8], row.priority, row.sequence)
-        posting.batch.put(Family.READY, place, key)
-        posting.batch.put(Family.URLS, url_row_key(self.crawl.number, key), dump(row))
-        tally.place(row.priority, 1)
-        posting.found.append((place, row.url))
+        self._admitting.place(posting, tally, key, row)
 
     def _parsed(self, posting: Posting, event: Parsed) -> None:
         crawl = self.crawl.number
@@ -293,21 +245,25 @@ class Ledger:
         if event.page.text_key is not None:
             posting.segments[event.page.text_key.segment] = event.text_segment_length
         for verdict, count in event.refused.items():
-            self._refuse(verdict, count)
-        tally = self._tally(posting, event.key, row.url)
+            self.crawl.counters.refuse(verdict, count)
+        tally = self._accounts.tally(posting, event.key, row.url)
         self._move(posting, tally, event.key, row, NextState(State.FETCHED, row.reason, row.attempts))
-        self._count_links(posting, event, row.url)
+        self._learn(posting, event, row.url)
         self._admit_found(posting, event, row)
 
     def _admit_found(self, posting: Posting, event: Parsed, row: UrlRow) -> None:
         """A link is one hop away; what a sitemap names counts as one hop too; nested sitemaps as a chain."""
         how = "link" if event.kind is Kind.PAGE else "sitemap"
         pages, nested = event.pages, event.sitemaps
-        self._admit(posting, Discovered(pages.urls, pages.keys, Kind.PAGE, event.hop + 1, how, event.key))
+        source = row.url if event.kind is Kind.PAGE else ""
+        found = Discovered(pages.urls, pages.keys, Kind.PAGE, event.hop + 1, how, event.key, page=source)
+        self._admitting.admit(posting, found)
         if nested.urls and self._sitemap_depth(row) >= SITEMAP_DEPTH_MAX:
-            self._refuse("sitemap-too-deep", len(nested.urls))
+            self.crawl.counters.refuse("sitemap-too-deep", len(nested.urls))
             return
-        self._admit(posting, Discovered(nested.urls, nested.keys, Kind.SITEMAP, event.hop, "sitemap-index", event.key))
+        self._admitting.admit(
+            posting, Discovered(nested.urls, nested.keys, Kind.SITEMAP, event.hop, "sitemap-index", event.key)
+        )
 
     def _sitemap_depth(self, row: UrlRow) -> int:
         """How many indexes lead from robots.txt to this sitemap. No ceiling of pages ends a chain of them."""
@@ -321,8 +277,23 @@ class Ledger:
         posting.batch.delete(Family.CAPTURES, capture_key(self.crawl.number, event.job.sequence))
         key = event.job.capture.key
         row = self._url_row(key)
-        tally = self._tally(posting, key, row.url)
+        tally = self._accounts.tally(posting, key, row.url)
         self._move(posting, tally, key, row, NextState(State.DEAD, event.fault, row.attempts))
+
+    def _learn(self, posting: Posting, event: Parsed, url: str) -> None:
+        """What a page tells of its host and its site, before its links are looked at."""
+        host = event.key[:8]
+        tally = self._accounts.tally(posting, event.key, url)
+        if event.kind is Kind.PAGE:
+            site = self._accounts.site(posting, host, tally)
+            if self._watch.parsed(posting.batch, tally, event, Url(url)):
+                site.row.texts += 1
+                posting.sites[site.key] = site
+            event.pages = without_visits(event.pages, host, tally.visits.dropped)
+            at_hand = self._frontier.hosts.get(host)
+            if at_hand is not None:
+                at_hand.budget.ceiling = ceiling_of(self._rules.ceilings.pages_per_host, tally.counts.novelty)
+        self._count_links(posting, event, url)
 
     def _count_links(self, posting: Posting, event: Parsed, url: str) -> None:
         """Sites are ranked by the distinct other sites that link to them; hosts of one site do not count for it."""
@@ -357,23 +328,6 @@ class Ledger:
             reasons[following.reason] = reasons.get(following.reason, 0) + 1
         posting.batch.put(Family.URLS, url_row_key(self.crawl.number, key), dump(row))
 
-    def _refuse(self, verdict: str, count: int = 1) -> None:
-        refused = self.crawl.counters.refused
-        refused[verdict] = refused.get(verdict, 0) + count
-
-    def _tally(self, posting: Posting, key: bytes, url: str) -> TallyRow:
-        host = key[:8]
-        tally = posting.tallies.get(host)
-        if tally is None:
-            tally = posting.tallies[host] = self._tallies.of(host, host_of(Url(url)))
-        return tally
-
-    def _site(self, posting: Posting, host: bytes, tally: TallyRow) -> Site:
-        site = posting.site_of.get(host)
-        if site is None:
-            site = posting.site_of[host] = self._sites.of(tally.site)
-        return site
-
     def _url_row(self, key: bytes) -> UrlRow:
         stored = self._store.get(Family.URLS, url_row_key(self.crawl.number, key))
         assert stored is not None, f"no row for {key.hex()}"
@@ -385,8 +339,3 @@ class Ledger:
         for stored, _ in self._store.scan(Family.WAITING, start, waiting_key(crawl + 1, 0, b"")):
             return split_waiting_key(stored)[0]
         return float("inf")
-
-
-def _signals(row: UrlRow, tally: TallyRow, site: Site) -> Signals:
-    bad = tally.states[State.FAILED] + tally.states[State.DEAD]
-    return Signals(row.hop, site.row.in_degree, good=tally.fetched, bad=bad)

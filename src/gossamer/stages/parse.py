@@ -9,8 +9,9 @@ from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
+from gossamer.core.keys import capture_key, split_capture_key
 from gossamer.core.messages import Parsed, ParseJob, Unparsed
-from gossamer.core.rows import CaptureRow, capture_key, load, split_capture_key
+from gossamer.core.rows import CaptureRow, load
 from gossamer.ports.parsing import Parser, ParserDied
 from gossamer.ports.partition_store import Family, PartitionStore
 from gossamer.stages.events import ParseFailed

@@ -8,6 +8,8 @@ from gossamer.ports.partition_store import Batch
 from gossamer.stages.front_queues import Place
 from gossamer.stages.host_queue import HostQueue, Site
 
+YEAR_S = 365.2425 * 86_400
+
 
 @dataclass(slots=True)
 class Posting:
@@ -31,3 +33,8 @@ class Posting:
     found: list[tuple[bytes, str]] = field(default_factory=list)
     waiting: list[bytes] = field(default_factory=list)
     segments: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def year(self) -> int:
+        """Of `at`, within a day."""
+        return 1970 + int(self.at / YEAR_S)

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from gossamer.core.rows import crawl_prefix, url_row_key
+from gossamer.core.keys import crawl_prefix, url_row_key
 from gossamer.ports.partition_store import Batch, Family, PartitionStore
 from gossamer.stages.recent_keys import RecentKeys
 

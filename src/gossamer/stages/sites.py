@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from weakref import WeakValueDictionary
 
 from gossamer.core.budget import Budget, Ceilings
-from gossamer.core.rows import LAST, SiteRow, crawl_prefix, linker_keys, load, site_row_key
+from gossamer.core.keys import LAST, crawl_prefix, linker_keys, site_row_key
+from gossamer.core.rows import SiteRow, load
 from gossamer.core.star import Ranking
 from gossamer.core.url import site_key
 from gossamer.ports.partition_store import Batch, Family, PartitionStore

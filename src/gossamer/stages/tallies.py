@@ -6,7 +6,8 @@ came by lately are kept, because a page links to the hosts that its neighbours l
 
 from collections.abc import Mapping, Sequence
 
-from gossamer.core.rows import TallyRow, load, new_tally, tally_key
+from gossamer.core.keys import tally_key
+from gossamer.core.rows import TallyRow, load, new_tally
 from gossamer.core.url import site_of
 from gossamer.ports.partition_store import Family, PartitionStore
 from gossamer.stages.host_queue import HostQueue

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from gossamer.core.budget import Budget, Ceilings
+from gossamer.core.keys import ready_key, url_row_key
 from gossamer.core.politeness import DelayRules
-from gossamer.core.rows import OVER_BUDGET, RESTING, HostRow, TallyRow, UrlRow, load, ready_key, url_row_key
+from gossamer.core.rows import OVER_BUDGET, RESTING, HostRow, TallyRow, UrlRow, load
+from gossamer.core.site_traps import ceiling_of
 from gossamer.core.url import Url, origin_of
 from gossamer.core.workbench import places
 from gossamer.ports.clock import Clock
@@ -110,9 +112,12 @@ class Workbench:
     def _may_join(self, tally: TallyRow) -> bool:
         if tally.level != OVER_BUDGET:
             return True
-        ceiling = self._ceilings.pages_per_host
+        ceiling = self._ceiling(tally)
         site = self._site(tally.site)
         return (ceiling is None or tally.fetched < ceiling) and (site is None or not site.budget.is_spent)
+
+    def _ceiling(self, tally: TallyRow) -> int | None:
+        return ceiling_of(self._ceilings.pages_per_host, tally.counts.novelty)
 
     def _site(self, name: str) -> Site | None:
         return self.sites.of(name) if self._ceilings.has_site_budgets else None

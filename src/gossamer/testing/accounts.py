@@ -4,19 +4,10 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from gossamer.core.priority import LEVELS, level_of
-from gossamer.core.rows import (
+from gossamer.core.keys import (
     LAST,
-    OPEN_STATES,
-    CaptureRow,
-    Kind,
-    PageRow,
-    State,
-    TallyRow,
-    UrlRow,
     committed_length,
     crawl_prefix,
-    load,
     ready_key,
     segment_meta_key,
     split_front_key,
@@ -24,6 +15,8 @@ from gossamer.core.rows import (
     split_waiting_key,
     waiting_key,
 )
+from gossamer.core.priority import LEVELS, level_of
+from gossamer.core.rows import OPEN_STATES, CaptureRow, Kind, PageRow, State, TallyRow, UrlRow, load
 from gossamer.core.warc import read_record
 from gossamer.ports.partition_store import Family
 from gossamer.reading import crawls_in

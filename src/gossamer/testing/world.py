@@ -17,22 +17,17 @@ from typing import Any
 from gossamer import __version__
 from gossamer.config import CrawlConfig, as_plain, resolve
 from gossamer.core.budget import Budget
-from gossamer.core.page import ParseOptions, TextKind
-from gossamer.core.robots_copy import UnreachableMode
-from gossamer.core.rows import (
+from gossamer.core.keys import (
     LAST,
-    CrawlRow,
-    Kind,
-    PageRow,
-    State,
-    UrlRow,
     committed_length,
     crawl_prefix,
-    load,
     segment_meta_key,
     split_segment_meta_key,
     url_row_key,
 )
+from gossamer.core.page import ParseOptions, TextKind
+from gossamer.core.robots_copy import UnreachableMode
+from gossamer.core.rows import CrawlRow, Kind, PageRow, State, UrlRow, load
 from gossamer.core.url import Url, UrlFault, host_of, link_keys, normalize
 from gossamer.core.warc import read_record
 from gossamer.core.workbench import BOUNDS

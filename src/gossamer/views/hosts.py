@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 import msgspec
 
+from gossamer.core.keys import LAST, tally_key
 from gossamer.core.politeness import DelayRules
 from gossamer.core.robots_copy import RobotsCopy, RobotsState
-from gossamer.core.rows import LAST, HostRow, State, TallyRow, load, tally_key
+from gossamer.core.rows import HostRow, State, TallyRow, load
 from gossamer.core.url import site_of
 from gossamer.ports.partition_store import Family, PartitionStore
 from gossamer.views.forms import rfc3339

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from gossamer.core.rows import LAST, UrlRow, crawl_prefix, load, load_links
+from gossamer.core.keys import LAST, crawl_prefix
+from gossamer.core.rows import UrlRow, load, load_links
 from gossamer.ports.partition_store import Family, PartitionStore
 
 _NEVER_A_KEY = b"\xff" * 64

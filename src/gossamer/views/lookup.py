@@ -2,7 +2,8 @@
 
 from typing import NamedTuple
 
-from gossamer.core.rows import HostRow, Kind, PageRow, TallyRow, UrlRow, load, sitemap_key, tally_key, url_row_key
+from gossamer.core.keys import sitemap_key, tally_key, url_row_key
+from gossamer.core.rows import HostRow, Kind, PageRow, TallyRow, UrlRow, load
 from gossamer.core.url import Url, UrlFault, host_of, link_keys, normalize
 from gossamer.ports.partition_store import Family, PartitionStore
 

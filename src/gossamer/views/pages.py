@@ -7,7 +7,8 @@ from typing import NamedTuple
 import msgspec
 
 from gossamer.core.fingerprint import hex_hash
-from gossamer.core.rows import LAST, Kind, PageRow, State, UrlRow, crawl_prefix, load, url_row_key
+from gossamer.core.keys import LAST, crawl_prefix, url_row_key
+from gossamer.core.rows import Kind, PageRow, State, UrlRow, load
 from gossamer.core.url import Url, host_of
 from gossamer.ports.partition_store import Family, PartitionStore
 from gossamer.views.forms import rfc3339

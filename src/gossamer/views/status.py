@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from gossamer.core.keys import LAST, tally_key
 from gossamer.core.robots_copy import Permission, UnreachableMode, permission
-from gossamer.core.rows import LAST, CrawlRow, HostRow, State, TallyRow, load, tally_key
+from gossamer.core.rows import CrawlRow, HostRow, State, TallyRow, load
 from gossamer.ports.partition_store import Family, PartitionStore
 from gossamer.views.forms import counts_by_state, rfc3339
 

@@ -5,14 +5,9 @@ from contextlib import suppress
 
 import msgspec
 
-from gossamer.core.rows import (
+from gossamer.core.keys import (
     LAST,
-    CaptureRow,
-    State,
-    TallyRow,
-    UrlRow,
     crawl_prefix,
-    load,
     ready_key,
     split_front_key,
     split_waiting_key,
@@ -20,6 +15,7 @@ from gossamer.core.rows import (
     url_row_key,
     waiting_key,
 )
+from gossamer.core.rows import CaptureRow, State, TallyRow, UrlRow, load
 from gossamer.ports.partition_store import Family, PartitionStore
 from gossamer.views.problems import Problems
 

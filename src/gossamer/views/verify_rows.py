@@ -5,17 +5,8 @@ from typing import NamedTuple, Protocol, TypeVar
 
 import msgspec
 
-from gossamer.core.rows import (
-    LAST,
-    CaptureRow,
-    PageRow,
-    State,
-    UrlRow,
-    crawl_prefix,
-    load,
-    ready_key,
-    waiting_key,
-)
+from gossamer.core.keys import LAST, crawl_prefix, ready_key, waiting_key
+from gossamer.core.rows import CaptureRow, PageRow, State, UrlRow, load
 from gossamer.core.url import Url
 from gossamer.ports.partition_store import Family, PartitionStore
 from gossamer.views.lookup import key_of

@@ -13,7 +13,7 @@ from gossamer.core.bloom_saved import (
     restored,
     split_journal_key,
 )
-from gossamer.core.rows import LAST, crawl_prefix, url_row_key
+from gossamer.core.keys import LAST, crawl_prefix, url_row_key
 from gossamer.ports.partition_store import Family, PartitionStore
 from gossamer.views.problems import Problems
 

@@ -4,19 +4,8 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from gossamer.core.rows import (
-    LAST,
-    OPEN_STATES,
-    CrawlRow,
-    HostRow,
-    Kind,
-    State,
-    TallyRow,
-    UrlRow,
-    front_key,
-    load,
-    tally_key,
-)
+from gossamer.core.keys import LAST, front_key, tally_key
+from gossamer.core.rows import OPEN_STATES, CrawlRow, HostRow, Kind, State, TallyRow, UrlRow, load
 from gossamer.core.url import Url, host_of
 from gossamer.ports.partition_store import Family, PartitionStore
 from gossamer.views.problems import Problems

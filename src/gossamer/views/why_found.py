@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from gossamer.core.rows import LAST, Kind, UrlRow, crawl_prefix, load, load_links
+from gossamer.core.keys import LAST, crawl_prefix
+from gossamer.core.rows import Kind, UrlRow, load, load_links
 from gossamer.core.url import Url
 from gossamer.ports.partition_store import Family
 from gossamer.views.forms import rfc3339

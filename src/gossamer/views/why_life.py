@@ -1,6 +1,7 @@
 """What happened to a URL and what comes next: its last events, what is stored, what parsing made of it."""
 
-from gossamer.core.rows import HISTORY_MAX, CaptureKey, FetchFacts, Kind, PageRow, State, UrlRow, ready_key
+from gossamer.core.keys import ready_key
+from gossamer.core.rows import HISTORY_MAX, CaptureKey, FetchFacts, Kind, PageRow, State, UrlRow
 from gossamer.ports.partition_store import Family
 from gossamer.views.forms import rfc3339
 from gossamer.views.lookup import Known

@@ -195,7 +195,7 @@ def _database_options() -> Options:
     return options
 
 
-KEYS_ONLY = frozenset({Family.SEEN, Family.LINKERS})
+KEYS_ONLY = frozenset({Family.SEEN, Family.LINKERS, Family.TEXTS})
 """Families whose rows are keys: asked whether they are there."""
 RESIDENT = KEYS_ONLY | {Family.URLS, Family.READY, Family.FRONT, Family.HOSTS, Family.TALLIES, Family.SITES}
 """Families that every page asks: their indexes and filters stay in memory, at most 1.5 bytes a known URL together.

@@ -19,7 +19,8 @@ import click
 from click.core import ParameterSource
 
 from gossamer.config import CrawlConfig
-from gossamer.core.rows import LAST, CrawlRow, State, UrlRow, crawl_prefix, load
+from gossamer.core.keys import LAST, crawl_prefix
+from gossamer.core.rows import CrawlRow, State, UrlRow, load
 from gossamer.ports.partition_store import Family, StoreCorrupt, StoreLocked
 from gossamer.reading import NothingThere, Reading, open_reading
 from gossamer.surfaces.cli.crawl import GUIDED, INTERRUPTED, crawl

@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import BinaryIO
 
-from gossamer.core.rows import LAST, CrawlRow, committed_length, segment_meta_key, split_segment_meta_key
+from gossamer.core.keys import LAST, committed_length, segment_meta_key, split_segment_meta_key
+from gossamer.core.rows import CrawlRow
 from gossamer.ports.partition_store import Family
 from gossamer.reading import Reading
 from gossamer.views.verify_records import SegmentFile

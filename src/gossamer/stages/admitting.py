@@ -2,10 +2,10 @@
 
 from gossamer.core.budget import Ceilings
 from gossamer.core.keys import ready_key, sitemap_key, url_row_key
-from gossamer.core.patterns import Form, form_of
+from gossamer.core.patterns import form_of
 from gossamer.core.priority import FIRST, Signals, priority_of
 from gossamer.core.rows import CrawlRow, Kind, State, TallyRow, UrlRow, dump
-from gossamer.core.site_traps import SiteTrap, Weighed, count_admitted, is_host_burst, weigh
+from gossamer.core.site_traps import SiteTrap, count_admitted, is_host_burst, weigh
 from gossamer.core.url import Url
 from gossamer.ports.partition_store import Family
 from gossamer.stages.events import Discovered
@@ -13,8 +13,6 @@ from gossamer.stages.host_accounts import HostAccounts
 from gossamer.stages.host_queue import Site
 from gossamer.stages.posting import Posting
 from gossamer.stages.seen import Seen
-
-WELCOME = Weighed()
 
 
 class Admitting:
@@ -40,37 +38,35 @@ class Admitting:
         source = form_of(Url(event.page)) if event.page else None
         for at in self._seen.unknown(keys):
             key, url = keys[at], event.urls[at]
+            tally = self._accounts.look(posting, key, url)
             if event.kind is Kind.SITEMAP:
-                self._take(posting, key, event, url, WELCOME)
+                self._take(posting, (key, url), event, tally)
                 continue
-            form = form_of(Url(url))
-            kin = source if key[:8] == event.via[:8] else None
-            weighed = self._weigh(posting, event, (key, url), (kin, form))
-            if weighed.trap is not None:
+            form, kin = form_of(Url(url)), source if key[:8] == event.via[:8] else None
+            weighed = weigh(tally.counts, kin, form, posting.year)
+            if not tally.has_urls and self._is_burst(posting, key, event, tally):
+                counters.refuse(SiteTrap.HOST_BURST.value)
+            elif weighed.trap is not None:
                 counters.refuse(weighed.trap.value)
-            elif self._take(posting, key, event, url, weighed):
-                count_admitted(self._accounts.look(posting, key, url).counts, kin, form)
+            elif self._take(posting, (key, url), event, tally, weighed.level):
+                count_admitted(tally.counts, kin, form)
 
-    def _weigh(
-        self, posting: Posting, event: Discovered, new: tuple[bytes, str], forms: tuple[Form | None, Form]
-    ) -> Weighed:
-        tally = self._accounts.look(posting, *new)
-        if not tally.has_urls and event.how != "seed":
-            site = self._accounts.site(posting, new[0][:8], tally)
-            if is_host_burst(site.row):
-                return Weighed(SiteTrap.HOST_BURST)
-        return weigh(tally.counts, *forms, posting.year)
+    def _is_burst(self, posting: Posting, key: bytes, event: Discovered, tally: TallyRow) -> bool:
+        return event.how != "seed" and is_host_burst(self._accounts.site(posting, key[:8], tally).row)
 
-    def _take(self, posting: Posting, key: bytes, event: Discovered, url: str, weighed: Weighed) -> bool:
-        """False when the batch has it already."""
+    def _take(
+        self, posting: Posting, new: tuple[bytes, str], event: Discovered, tally: TallyRow, late: int = 0
+    ) -> bool:
+        """False when the batch has it already. `new`: key and URL."""
+        key, url = new
         if not self._seen.add(posting.batch, key):
             return False
         row = UrlRow(
             url, State.READY, event.kind, event.hop, event.via, event.how, posting.at, 0, 0, redirects=event.redirects
         )
-        tally = self._accounts.tally(posting, key, url)
-        site = self._accounts.site(posting, key[:8], tally)
+        posting.tallies[key[:8]] = tally
         if not tally.has_urls:
+            site = self._accounts.site(posting, key[:8], tally)
             site.row.hosts += 1
             posting.sites[site.key] = site
         counters = self._crawl.counters
@@ -80,7 +76,7 @@ class Admitting:
         else:
             counters.sitemaps += 1
             counters.sitemaps_open += 1
-        self.place(posting, tally, key, row, late=weighed.level)
+        self.place(posting, tally, key, row, late=late)
         return True
 
     def place(self, posting: Posting, tally: TallyRow, key: bytes, row: UrlRow, *, late: int = 0) -> None:

@@ -1,11 +1,14 @@
 """Worlds drawn from a seed: a few hosts with all that the web does, a few lives with all that a machine does."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 from typing import Any
 
+from gossamer.core.budget import day_of
 from gossamer.core.outcome import Reason, Truncation
+from gossamer.core.url import Url, host_of, site_of
 from gossamer.ports.dns import Unresolved
 from gossamer.ports.partition_store import StoreFull
 from gossamer.stages.runner import End
@@ -30,7 +33,7 @@ class Drawing:
 def draw(seed: int) -> Drawing:
     """The world of a seed: the same in every process."""
     rng = Random(seed)
-    hosts = [f"h{number}.test" for number in range(rng.choice([2, 5, 12]))]
+    hosts = [f"h{number}.s{number % 3}.test" for number in range(rng.choice([2, 5, 12]))]
     pages = rng.choice([40, 150])
 
     def url(number: int) -> str:
@@ -86,6 +89,11 @@ def assert_rules(drawing: Drawing, end: str) -> None:
         is_denied = contact.purpose == "page" and "/no/" in contact.url and contact.robots_body
         assert not is_denied, contact
     assert world.life.crawl.counters.fetched <= drawing.options.get("max_pages", 10**9)
+    sites = Counter(site_of(host_of(Url(url))) for url in world.fetched())
+    assert max(sites.values(), default=0) <= drawing.options.get("max_pages_per_site", 10**9)
+    stored = [(row.url, row.fetch) for row in world.rows.values() if row.fetch and 200 <= row.fetch.status < 300]
+    days = Counter((host_of(Url(url)), day_of(fetch.fetched_at)) for url, fetch in stored)
+    assert max(days.values(), default=0) <= drawing.options.get("max_pages_per_host_day", 10**9)
     if end == End.COMPLETED:
         assert not {"ready", "waiting", "captured"} & world.states().keys()
 
@@ -104,6 +112,15 @@ def _options(rng: Random) -> dict[str, Any]:
     for name, values in (("max_pages", (1, 7, 30)), ("max_pages_per_host", (1, 5)), ("max_hops", (0, 2, 4))):
         if rng.random() < 0.25:
             options[name] = rng.choice(values)
+    more = Random(rng.random())
+    rarely: dict[str, tuple[int | str, ...]] = {
+        "max_pages_per_site": (3, 9),
+        "max_pages_per_host_day": (2, 8),
+        "site_budgets": ("star",),
+    }
+    for option, choices in rarely.items():
+        if more.random() < 0.2:
+            options[option] = more.choice(choices)
     return options
 
 

@@ -165,7 +165,8 @@ class TallyRow(msgspec.Struct, array_like=True):
 
     `ready_by_level` counts the READY entries by the front queue that they would put the host in. `level` and `order`
     name the place; -1 where the host has none, because nothing is ready. `fetched_today` is of `day` (days since 1970).
-    `counts` and `visits`: what its pages have shown, for the rules against traps.
+    `counts` and `visits`: what its pages have shown, for the rules against traps. `has_urls`: one was admitted, be it
+    a sitemap.
     """
 
     host: str
@@ -180,6 +181,7 @@ class TallyRow(msgspec.Struct, array_like=True):
     fetched_today: int = 0
     counts: HostCounts = msgspec.field(default_factory=HostCounts)
     visits: VisitNames = VisitNames()
+    has_urls: bool = False
 
     def fetched_on(self, day: int) -> int:
         """Stored pages of that day (days since 1970, UTC), as far as it is the last one with any."""
@@ -194,11 +196,6 @@ class TallyRow(msgspec.Struct, array_like=True):
         """`count` entries of this priority more (or fewer) are ready."""
         self.ready += count
         self.ready_by_level[level_of(priority)] += count
-
-    @property
-    def has_urls(self) -> bool:
-        """Whether any URL of the host was admitted yet."""
-        return self.ready > 0 or any(self.states)
 
     @property
     def best_level(self) -> int:

@@ -67,6 +67,7 @@ class Admitting:
         posting.tallies[key[:8]] = tally
         if not tally.has_urls:
             site = self._accounts.site(posting, key[:8], tally)
+            tally.has_urls = True
             site.row.hosts += 1
             posting.sites[site.key] = site
         counters = self._crawl.counters

@@ -75,8 +75,9 @@ class Budgets:
         """A host that may go on: of those that wait for this site's budget, or for the crawl's."""
         starved = self._starved if site is None else site.starved
         budget = self.crawl if site is None else site.budget
-        if not starved or not budget.has_room:
-            return None
-        host = starved.popleft()
-        host.is_starved = False
-        return host
+        while starved and budget.has_room:
+            host = starved.popleft()
+            if host.is_starved:  # no longer where it has left the workbench since
+                host.is_starved = False
+                return host
+        return None

@@ -115,7 +115,6 @@ class Ledger:
             batch.put(Family.TALLIES, tally_key(crawl.number, key), dump(tally))
         for site_key, site in posting.sites.items():
             batch.put(Family.SITES, site_row_key(crawl.number, site_key), dump(site.row))
-        posting.grown += self._sites.regrade(posting.at)
         for key, host in posting.hosts.items():
             batch.put(Family.HOSTS, key, dump(host.row))
             for digest, body in host.bodies.items():  # in the batch of the row that names them, never after it
@@ -304,6 +303,8 @@ class Ledger:
             targets = {site_of(host_of(Url(linked))) for linked in others.values()}
             for site in self._sites.link(posting.batch, site_of(host_of(Url(url))), sorted(targets)):
                 posting.sites[site.key] = site
+                if site.row.parked and not site.budget.is_spent:
+                    posting.grown.append(site.key)
 
     # Rows and counts.
 

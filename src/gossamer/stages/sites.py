@@ -1,6 +1,5 @@
 """Sites in memory: what is counted of them, the budget that their hosts share, and who links to whom."""
 
-from collections import deque
 from collections.abc import Iterable
 from weakref import WeakValueDictionary
 
@@ -13,10 +12,6 @@ from gossamer.ports.partition_store import Batch, Family, PartitionStore
 from gossamer.stages.host_queue import Site
 from gossamer.stages.seen import ExactSeen
 
-ROUND_S = 60.0
-"""How often budgets follow the ranking."""
-SITES_A_CALL = 200
-"""Sites looked at in one call: 2 ms."""
 KEPT_MAX = 10_000
 """Sites kept because they came by lately: about 5 MB."""
 
@@ -32,8 +27,6 @@ class Sites:
         self._sites: WeakValueDictionary[int, Site] = WeakValueDictionary()
         self._kept: dict[int, Site] = {}
         self._ranking = Ranking()
-        self._round: deque[int] = deque()
-        self._round_at = 0.0
 
     def load(self) -> None:
         """The ranking of what a former process left; about 2 µs a site, and only where budgets follow from it."""
@@ -61,7 +54,10 @@ class Sites:
         return site
 
     def link(self, batch: Batch, source: str, targets: Iterable[str]) -> list[Site]:
-        """Pages of `source` link to these other sites; gives back those to which it had not linked before."""
+        """Pages of `source` link to these other sites; gives back those to which it had not linked before.
+
+        Their budgets follow at once, and no other budget can grow by it: who rises in rank passes others.
+        """
         linking = site_key(source)
         keys = {linker_keys(site_key(target), linking): target for target in targets if target != source}
         pairs = list(keys)
@@ -71,27 +67,8 @@ class Sites:
             site.row.in_degree += 1
             if self._ceilings.is_star:
                 self._ranking.has_risen(site.key, site.row.in_degree)
+                site.budget.ceiling = self._ceiling(site.key)
         return raised
-
-    def regrade(self, now: float) -> list[int]:
-        """Look at some of the ranked sites again; gives those (their keys) whose parked hosts may go on.
-
-        A round through the ranking, a few sites a call, at most every ROUND_S: what waits is not looked at for it.
-        """
-        if not self._round:
-            if not self._ceilings.is_star or now < self._round_at:
-                return []
-            self._round, self._round_at = deque(self._ranking.sites()), now + ROUND_S
-        grown: list[int] = []
-        for key in [self._round.popleft() for _ in range(min(SITES_A_CALL, len(self._round)))]:
-            site = self._sites.get(key)
-            ceiling = self._ceiling(key)
-            if site is not None:
-                site.budget.ceiling = ceiling
-            row = site.row if site is not None else self._row(key)
-            if row is not None and row.parked and (ceiling is None or row.fetched < ceiling):
-                grown.append(key)
-        return grown
 
     def _ceiling(self, key: int) -> int | None:
         return self._ceilings.of_site(self._ranking.rank(key) if self._ceilings.is_star else None)

@@ -95,7 +95,9 @@ class Workbench:
     def join(self) -> list[HostQueue]:
         """The next hosts of the front queues, at most JOIN_MAX, now in memory."""
         room = min(JOIN_MAX, self.places - len(self.hosts))
-        drawn = [place for place in self._front.draw(room, self._clock.now()) if place.host not in self.hosts]
+        # A host may be drawn twice: once more for each time that the budget of its site has grown.
+        by_host = {place.host: place for place in self._front.draw(room, self._clock.now())}
+        drawn = [place for host, place in by_host.items() if host not in self.hosts]
         keys = [place.host for place in drawn]
         tallies = self.tallies.of_many(keys)
         # A row that a batch has moved meanwhile comes again from where it is now.
@@ -151,7 +153,7 @@ class Workbench:
     def leave(self, host: HostQueue, place: tuple[int, int] | None = None) -> None:
         """Give up the place of a host that nobody works for, to wait at `place` (level and order in FRONT)."""
         host.put_run_back()
-        host.is_leaving, host.queued_at = True, None
+        host.is_leaving, host.is_starved, host.queued_at = True, False, None
         self.leavers.append(Leaver(host, place))
 
     def left(self, key: bytes) -> HostQueue | None:

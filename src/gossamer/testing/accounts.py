@@ -16,7 +16,18 @@ from gossamer.core.keys import (
     waiting_key,
 )
 from gossamer.core.priority import LEVELS, level_of
-from gossamer.core.rows import OPEN_STATES, CaptureRow, Kind, PageRow, State, TallyRow, UrlRow, load
+from gossamer.core.rows import (
+    OPEN_STATES,
+    OVER_BUDGET,
+    CaptureRow,
+    Kind,
+    PageRow,
+    SiteRow,
+    State,
+    TallyRow,
+    UrlRow,
+    load,
+)
 from gossamer.core.warc import read_record
 from gossamer.ports.partition_store import Family
 from gossamer.reading import crawls_in
@@ -90,6 +101,7 @@ def _assert_totals(world: World, rows: dict[bytes, UrlRow]) -> None:
         assert tally.fetched == sum(_is_fetched(row) for row in own_pages), tally.host
         assert tally.ready == sum(row.state is State.READY for row in own), tally.host
     _assert_front(world)
+    _assert_sites(world)
     assert counters.hosts_ready == len(list(_scan(world, Family.FRONT)))
 
 
@@ -103,6 +115,20 @@ def _assert_front(world: World) -> None:
     for key, tally in tallies.items():
         by_level = Counter(level_of(ready[12]) for ready, _ in _scan(world, Family.READY) if ready[4:12] == key)
         assert tally.ready_by_level == [by_level[level] for level in range(LEVELS)], tally.host
+
+
+def _assert_sites(world: World) -> None:
+    """Hosts, stored pages and parked hosts of each site, and the distinct other sites that link to it."""
+    sites = {row.site: row for row in (load(SiteRow, stored) for _, stored in _scan(world, Family.SITES))}
+    tallies = [load(TallyRow, stored) for _, stored in _scan(world, Family.TALLIES)]
+    for name, row in sites.items():
+        own = [tally for tally in tallies if tally.site == name and tally.has_urls]
+        assert row.hosts == len(own), name
+        assert row.fetched == sum(tally.fetched for tally in own), name
+        assert row.parked == sum(tally.level == OVER_BUDGET for tally in own), name
+    assert {tally.site for tally in tallies if tally.has_urls} <= sites.keys()
+    linked = Counter(stored[4:12] for stored, _ in _scan(world, Family.LINKERS))
+    assert sum(linked.values()) == sum(row.in_degree for row in sites.values())
 
 
 def _by_state(rows: list[UrlRow]) -> list[int]:

@@ -11,6 +11,7 @@ from typing import BinaryIO
 
 from gossamer.adapters.files.segments import SegmentKind, SegmentPlan, SegmentReader, SegmentWriter
 from gossamer.adapters.processes.frames import (
+    DiskFailed,
     Ending,
     FrameTooLarge,
     WorkerPlan,
@@ -35,16 +36,24 @@ def main() -> int:
     pipe, results = sys.stdin.buffer, os.dup(1)
     os.dup2(2, 1)  # nothing that a library prints may get between the frames
     try:
-        _serve(pipe, results)
+        return _ending(pipe, results)
     except BrokenPipeError:
         return 0
+
+
+def _ending(pipe: BinaryIO, results: int) -> int:
+    try:
+        _serve(pipe, results)
     except MemoryError:
         return Ending.OUT_OF_MEMORY
     except FrameTooLarge:
         return Ending.FRAME_TOO_LARGE
     except DiskFull:
         return Ending.NO_ROOM
-    except OSError:
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        write_frame(results, DiskFailed(f"{error.filename or 'a file'}: {error.strerror or error}"))
         return Ending.DISK_FAILED
     return 0
 

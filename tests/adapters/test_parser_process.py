@@ -7,6 +7,7 @@ import resource
 from asyncio.subprocess import PIPE
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,7 +29,7 @@ from gossamer.core.messages import Parsed, ParseJob
 from gossamer.core.rows import CaptureRow, Kind
 from gossamer.core.url import Url, link_keys
 from gossamer.core.warc import CapturedExchange, exchange_records, warcinfo_record
-from gossamer.ports.parsing import ParserDied, ParserUnusable
+from gossamer.ports.parsing import NoRoomForText, ParserDied, ParserUnusable
 from gossamer.stages.parse_capture import RECORD_DAMAGED, RECORD_UNREADABLE
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\n\r\n"
@@ -41,9 +42,9 @@ HUGE = b"<html>" + b"<p>x" * (5 * 2**20)
 class Bench:
     """A directory with captures, and a parser for them."""
 
-    def __init__(self, root: Path, memory_bytes_max: int = MEMORY_BYTES_MAX) -> None:
+    def __init__(self, root: Path, **limits: Any) -> None:
         options = as_plain(resolve({}, {}, None))
-        plan = WorkerPlan("c1", ["http://a.test/"], options, str(root / "raw"), str(root / "text"), 0, memory_bytes_max)
+        plan = WorkerPlan("c1", ["http://a.test/"], options, str(root / "raw"), str(root / "text"), 0, **limits)
         self.parser = ParserProcess(lambda: plan)
         self.raw = SegmentWriter(
             SegmentPlan(
@@ -156,7 +157,7 @@ def test_a_parser_may_not_have_more_memory_than_its_limit(tmp_path: Path) -> Non
 @pytest.mark.slow
 def test_a_page_that_bloats_the_parser_costs_one_process(tmp_path: Path) -> None:
     async def scenario() -> list[str]:
-        bench = Bench(tmp_path, SMALL_BYTES)
+        bench = Bench(tmp_path, memory_bytes_max=SMALL_BYTES)
         return await bench.each([bench.job(1, TEA), bench.job(2, HUGE), bench.job(3, TEA)])
 
     assert asyncio.run(scenario()) == ["Tea", "parser ran out of memory", "Tea"]
@@ -188,7 +189,7 @@ def test_a_parser_that_cannot_start_is_no_page_s_fault(tmp_path: Path) -> None:
         (tmp_path / "text").write_text("in the way")
         await bench.each([bench.job(1, TEA)])
 
-    with pytest.raises(ParserUnusable, match="can't start: parser could not write its text"):
+    with pytest.raises(ParserUnusable, match=r"can't start: \S+/text: File exists$"):
         asyncio.run(scenario())
 
 
@@ -212,5 +213,34 @@ def test_a_parser_that_died_idle_costs_no_page(tmp_path: Path) -> None:
         process.kill()
         await process.wait()
         return await bench.each([bench.job(1, TEA)])
+
+    assert asyncio.run(scenario()) == ["Tea"]
+
+
+# The disk.
+
+
+@pytest.mark.slow
+def test_a_text_that_cannot_be_written_is_no_page_s_fault_and_names_its_file(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        bench = Bench(tmp_path)
+        await bench.parser.start()
+        (tmp_path / "text").rmdir()
+        await bench.each([bench.job(1, TEA)])
+
+    with pytest.raises(ParserUnusable, match=r"^a parser can't go on: \S+\.wet\.gz: No such file or directory$"):
+        asyncio.run(scenario())
+
+
+@pytest.mark.slow
+def test_a_text_without_room_is_no_page_s_fault(tmp_path: Path) -> None:
+    async def scenario() -> list[str]:
+        bench = Bench(tmp_path)
+        job = bench.job(1, TEA)
+        process = await bench.parser._running()
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (10, resource.RLIM_INFINITY))
+        with pytest.raises(NoRoomForText, match="no room on the disk"):
+            await bench.parser.parse([job])
+        return await bench.each([job])
 
     assert asyncio.run(scenario()) == ["Tea"]

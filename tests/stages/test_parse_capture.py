@@ -243,6 +243,14 @@ def test_a_record_that_is_gone_or_damaged_is_a_named_fault_of_its_capture() -> N
     assert bench.parser.parse(job) == Unparsed(job.sequence, RECORD_DAMAGED)
 
 
+def test_a_record_that_may_not_be_read_is_the_fault_of_the_machine() -> None:
+    bench = Bench()
+    job = bench.job(b"<p>x")
+    bench.raw.unreadable = PermissionError(13, "Permission denied", "x.warc.gz")
+    with pytest.raises(PermissionError):
+        bench.parser.parse(job)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_no_octets_from_the_web_raise(seed: int) -> None:
     rng = Random(seed)

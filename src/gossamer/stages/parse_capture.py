@@ -48,11 +48,13 @@ class CaptureParser:
     def parse(self, job: ParseJob) -> Parsed | Unparsed:
         """What the capture holds; Unparsed when our own record can't be read.
 
-        Raises DiskFull or OSError when its text can't be kept.
+        Raises DiskFull or OSError when its text can't be kept, PermissionError when no record may be read.
         """
         capture = job.capture
         try:
             record = read_record(self._raw.read(capture.raw_key))
+        except PermissionError:
+            raise  # the machine's fault, and that of every capture; a record that is gone or rotten is this one's
         except OSError:
             return Unparsed(job.sequence, RECORD_UNREADABLE)
         except RecordDamaged:

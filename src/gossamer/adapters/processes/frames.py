@@ -21,7 +21,6 @@ A page that wants more costs one process, not the machine."""
 
 encode = msgspec.msgpack.Encoder().encode
 decode_jobs = msgspec.msgpack.Decoder(list[ParseJob]).decode
-decode_results = msgspec.msgpack.Decoder(list[Parsed | Unparsed]).decode
 
 
 class Ending(IntEnum):
@@ -35,6 +34,12 @@ class Ending(IntEnum):
 
 class FrameTooLarge(Exception):
     """A message beyond FRAME_BYTES_MAX, or a length that no sender of ours writes."""
+
+
+class DiskFailed(msgspec.Struct, tag=True, frozen=True):
+    """The last frame of a parser that ends with Ending.DISK_FAILED: the file, and what the system says of it."""
+
+    sentence: str
 
 
 class WorkerPlan(msgspec.Struct, frozen=True):
@@ -53,6 +58,7 @@ class WorkerPlan(msgspec.Struct, frozen=True):
 
 
 decode_plan = msgspec.msgpack.Decoder(WorkerPlan).decode
+decode_answer = msgspec.msgpack.Decoder(list[Parsed | Unparsed] | DiskFailed).decode
 
 
 def frame(message: object) -> bytes:

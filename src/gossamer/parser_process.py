@@ -23,6 +23,7 @@ from gossamer.adapters.processes.frames import (
 from gossamer.adapters.system.clock import SystemClock
 from gossamer.adapters.system.random import fresh_random
 from gossamer.config import resolve
+from gossamer.core.messages import Parsed, ParseJob, Unparsed
 from gossamer.core.page import ParseOptions, TextKind
 from gossamer.core.warc import warcinfo_record
 from gossamer.ports.segments import DiskFull
@@ -69,7 +70,13 @@ def _serve(pipe: BinaryIO, results: int) -> None:
     gc.set_threshold(50_000)  # a page makes thousands of tuples and no cycles
     write_frame(results, [])  # ready
     while (frame := read_frame(pipe)) is not None:
-        write_frame(results, [parser.parse(job) for job in decode_jobs(frame)])
+        write_frame(results, [_parsed(parser, job, plan.job_cpu_s) for job in decode_jobs(frame)])
+
+
+def _parsed(parser: CaptureParser, job: ParseJob, cpu_s: float) -> Parsed | Unparsed:
+    """One capture; beyond `cpu_s` of processor time SIGPROF ends the process, even in the middle of a library."""
+    signal.setitimer(signal.ITIMER_PROF, cpu_s)
+    return parser.parse(job)
 
 
 def limit_memory(bytes_max: int) -> None:

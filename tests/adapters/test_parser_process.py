@@ -37,6 +37,9 @@ TEA = b"<title>Tea</title><p>Green tea"
 SMALL_BYTES = 500 * 2**20
 HUGE = b"<html>" + b"<p>x" * (5 * 2**20)
 """20 MB of markup: 1.2 GB of tree."""
+SLOW = b"".join(b"<html " + b" ".join(b"a%d_%d" % (tag, n) for n in range(9_000)) + b">" for tag in range(16))
+"""1.2 MB of markup: 9 s of merging attributes."""
+BRIEF_S = 0.5
 
 
 class Bench:
@@ -215,6 +218,34 @@ def test_a_parser_that_died_idle_costs_no_page(tmp_path: Path) -> None:
         return await bench.each([bench.job(1, TEA)])
 
     assert asyncio.run(scenario()) == ["Tea"]
+
+
+# Time.
+
+
+@pytest.mark.slow
+def test_a_page_that_keeps_its_parser_busy_costs_one_process_and_its_neighbours_nothing(tmp_path: Path) -> None:
+    async def scenario() -> tuple[str, list[str]]:
+        bench = Bench(tmp_path, job_cpu_s=BRIEF_S)
+        jobs = [bench.job(number, SLOW if number == 2 else TEA) for number in range(4)]
+        with pytest.raises(ParserDied) as died:
+            await bench.parser.parse(jobs)
+        return str(died.value), await bench.each(jobs)
+
+    late = "parser took too long"
+    assert asyncio.run(scenario()) == (late, ["Tea", "Tea", late, "Tea"])
+
+
+@pytest.mark.slow
+def test_many_short_pages_may_take_longer_than_one(tmp_path: Path) -> None:
+    async def scenario() -> list[str]:
+        bench = Bench(tmp_path, job_cpu_s=BRIEF_S)
+        quarter = HUGE[: len(HUGE) // 20]
+        pages = await bench.parser.parse([bench.job(number, quarter) for number in range(12)])
+        await bench.parser.close()
+        return [type(page).__name__ for page in pages]
+
+    assert asyncio.run(scenario()) == ["Parsed"] * 12
 
 
 # The disk.

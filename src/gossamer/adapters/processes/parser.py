@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Sequence
@@ -20,8 +21,8 @@ from gossamer.adapters.processes.frames import (
 from gossamer.core.messages import Parsed, ParseJob, Unparsed
 from gossamer.ports.parsing import NoRoomForText, ParserDied, ParserUnusable
 
-JOB_TIMEOUT_S = 30.0
-"""For one capture; a batch gets that many times as long. The slowest honest page measured needs 0.3 s."""
+CALL_TIMEOUT_S = 30.0
+"""For a call of whatever size: a batch that needs longer is tried one by one. A page's own limit is JOB_CPU_S."""
 CLOSE_TIMEOUT_S = 5.0
 START_TIMEOUT_S = 60.0
 """Imports take 0.3 s; on a machine that is swapping, much longer."""
@@ -32,6 +33,7 @@ ENDINGS: dict[int, str] = {
     Ending.FRAME_TOO_LARGE: "found too much",
     Ending.NO_ROOM: "found no room on the disk",
     Ending.DISK_FAILED: "met a fault of the disk",
+    -signal.SIGPROF: "took too long",
 }
 
 
@@ -83,11 +85,11 @@ class ParserProcess:
         process = await self._running()
         _stdin(process).write(frame(list(jobs)))
         async with self._reading:
-            return await self._answer(process, len(jobs))
+            return await self._answer(process)
 
-    async def _answer(self, process: Process, jobs: int) -> list[Parsed | Unparsed]:
+    async def _answer(self, process: Process) -> list[Parsed | Unparsed]:
         try:
-            async with asyncio.timeout(JOB_TIMEOUT_S * jobs):
+            async with asyncio.timeout(CALL_TIMEOUT_S):
                 answer = decode_answer(await _read(process))
         except TimeoutError:
             raise ParserDied(await self._end(process, "took too long")) from None

@@ -169,8 +169,7 @@ async def open_crawl_stages(
     try:
         yield OpenCrawl(crawl, Runner(stages, clock, config.concurrency), stages, dns, clock)
     finally:
-        for parser in parsers:
-            await parser.close()
+        await asyncio.gather(*(parser.close() for parser in parsers))
         await web.close()
         await dns.close()
         contacts.close()

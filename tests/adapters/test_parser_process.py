@@ -4,6 +4,7 @@ import asyncio
 import io
 import os
 import resource
+import signal
 from asyncio.subprocess import PIPE
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,7 +24,7 @@ from gossamer.adapters.processes.frames import (
     read_frame,
     write_frame,
 )
-from gossamer.adapters.processes.parser import ParserProcess
+from gossamer.adapters.processes.parser import CLOSE_TIMEOUT_S, ParserProcess
 from gossamer.config import as_plain, resolve
 from gossamer.core.messages import Parsed, ParseJob
 from gossamer.core.rows import CaptureRow, Kind
@@ -246,6 +247,26 @@ def test_many_short_pages_may_take_longer_than_one(tmp_path: Path) -> None:
         return [type(page).__name__ for page in pages]
 
     assert asyncio.run(scenario()) == ["Parsed"] * 12
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("calls", [1, 2])
+def test_a_parser_whose_calls_are_given_up_is_closed_at_once(tmp_path: Path, calls: int) -> None:
+    async def scenario() -> tuple[int | None, float]:
+        bench = Bench(tmp_path)
+        process = await bench.parser._running()
+        under_way = [asyncio.ensure_future(bench.parser.parse([bench.job(number, SLOW)])) for number in range(calls)]
+        await asyncio.wait(under_way, timeout=BRIEF_S)
+        for call in under_way:
+            call.cancel()
+        began_at = asyncio.get_running_loop().time()
+        await asyncio.wait(under_way)
+        await bench.parser.close()
+        return process.returncode, asyncio.get_running_loop().time() - began_at
+
+    status, took_s = asyncio.run(scenario())
+    assert status == -signal.SIGKILL
+    assert took_s < CLOSE_TIMEOUT_S / 2
 
 
 # The disk.

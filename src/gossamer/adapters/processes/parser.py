@@ -73,6 +73,9 @@ class ParserProcess:
             async with asyncio.timeout(START_TIMEOUT_S):
                 _stdin(process).write(frame(self._plan()))
                 answer = decode_answer(await _read(process))
+        except asyncio.CancelledError:
+            _kill(process)
+            raise
         except (TimeoutError, FrameTooLarge, asyncio.IncompleteReadError, ConnectionError):
             pass
         if answer != []:
@@ -84,8 +87,12 @@ class ParserProcess:
         """See `ports.parsing.Parser`. Answers come in the order of the calls, so the lock is the queue."""
         process = await self._running()
         _stdin(process).write(frame(list(jobs)))
-        async with self._reading:
-            return await self._answer(process)
+        try:
+            async with self._reading:
+                return await self._answer(process)
+        except asyncio.CancelledError:  # a stop; the next call would take this one's answer for its own
+            _kill(process)
+            raise
 
     async def _answer(self, process: Process) -> list[Parsed | Unparsed]:
         try:

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from gossamer.config import resolve
+from gossamer.core import sitemap as sitemap_module
 from gossamer.core.messages import Parsed, ParseJob, Unparsed
 from gossamer.core.page import ParseOptions, TextKind
 from gossamer.core.rows import CaptureKey, CaptureRow, Kind, load_links
@@ -226,6 +227,15 @@ def test_a_sitemap_gives_pages_inside_and_sitemaps_anywhere() -> None:
     index = f"<sitemapindex {space}><sitemap><loc>http://b.test/map.xml</loc></sitemap></sitemapindex>"
     parsed = Bench().parse(index.encode(), kind=Kind.SITEMAP)
     assert (parsed.pages.urls, parsed.sitemaps.urls) == ([], ["http://b.test/map.xml"])
+
+
+def test_what_a_sitemap_index_names_in_vain_is_counted_by_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sitemap_module, "ENTRIES_MAX", 4)
+    names = ["a.xml", "q" * 2_000, "b.xml", "x/x/x/c.xml", "d.xml", "e.xml"]
+    nested = "".join(f"<sitemap><loc>{HOME}{name}</loc></sitemap>" for name in names)
+    parsed = Bench().parse(f"<sitemapindex>{nested}</sitemapindex>".encode(), kind=Kind.SITEMAP)
+    assert parsed.sitemaps.urls == [f"{HOME}a.xml", f"{HOME}b.xml"]
+    assert parsed.refused == {"url-too-long": 1, "repeated-segments": 1, "sitemap-too-long": 1}
 
 
 def test_what_is_no_sitemap_is_told() -> None:

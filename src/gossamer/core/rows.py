@@ -158,12 +158,16 @@ class HostRow(msgspec.Struct, array_like=True):
 
 
 class TallyRow(msgspec.Struct, array_like=True):
-    """Counts of one host in one crawl: by state (pages only), stored 2xx pages, and all READY entries, sitemaps too."""
+    """Counts of one host in one crawl: by state (pages only), stored 2xx pages, and all READY entries, sitemaps too.
+
+    `sitemaps` counts what indexes named, all chains of them that begin on this host.
+    """
 
     host: str
     states: list[int]
     fetched: int = 0
     ready: int = 0
+    sitemaps: int = 0
 
 
 class Counters(msgspec.Struct):

@@ -44,6 +44,8 @@ from gossamer.stages.recent_keys import RecentKeys
 
 SITEMAP_DEPTH_MAX = 5
 """Indexes of indexes below the sitemap that robots.txt names. sitemaps.org knows one level."""
+SITEMAPS_MAX = 50_000
+"""Named by indexes, of all chains that begin on one host; sitemaps.org lets one index name so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,18 +288,27 @@ class Ledger:
         how = "link" if event.kind is Kind.PAGE else "sitemap"
         pages, nested = event.pages, event.sitemaps
         self._admit(posting, Discovered(pages.urls, pages.keys, Kind.PAGE, event.hop + 1, how, event.key))
-        if nested.urls and self._sitemap_depth(row) >= SITEMAP_DEPTH_MAX:
+        if not nested.urls:
+            return
+        depth, key, root = self._sitemap_root(event.key, row)
+        if depth >= SITEMAP_DEPTH_MAX:
             self._refuse("sitemap-too-deep", len(nested.urls))
             return
-        self._admit(posting, Discovered(nested.urls, nested.keys, Kind.SITEMAP, event.hop, "sitemap-index", event.key))
+        tally = self._host(posting, key, root.url).tally
+        taken = min(len(nested.urls), SITEMAPS_MAX - tally.sitemaps)
+        tally.sitemaps += taken
+        if taken < len(nested.urls):
+            self._refuse("too-many-sitemaps", len(nested.urls) - taken)
+        urls, keys = nested.urls[:taken], nested.keys[: 16 * taken]
+        self._admit(posting, Discovered(urls, keys, Kind.SITEMAP, event.hop, "sitemap-index", event.key))
 
-    def _sitemap_depth(self, row: UrlRow) -> int:
-        """How many indexes lead from robots.txt to this sitemap. No ceiling of pages ends a chain of them."""
+    def _sitemap_root(self, key: bytes, row: UrlRow) -> tuple[int, bytes, UrlRow]:
+        """How many indexes lead from robots.txt to this sitemap, and the first of them. No ceiling of pages ends it."""
         depth = 0
         while row.how in ("sitemap-index", "redirect") and depth < SITEMAP_DEPTH_MAX:
             depth += row.how == "sitemap-index"
-            row = self._url_row(row.via)
-        return depth
+            key, row = row.via, self._url_row(row.via)
+        return depth, key, row
 
     def _parse_failed(self, posting: Posting, event: ParseFailed) -> None:
         posting.batch.delete(Family.CAPTURES, capture_key(self.crawl.number, event.job.sequence))

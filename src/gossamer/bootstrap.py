@@ -172,15 +172,14 @@ async def open_crawl_stages(
     ledger = Ledger(books, frontier, crawl, _ledger_rules(config, crawl), rng)
     store = Store(durable, ledger, frontier, clock)
     around = Surroundings(clock, web, dns, contacts, capture_writer, store, frontier, rng)
-    fetch = Fetch(around, _fetch_rules(config), _address_gap(installation, config, clock))
+    fetch = Fetch(around, _fetch_rules(crawl, config), _address_gap(installation, config, clock))
     parsers = [ParserProcess(_worker_plan(directory, crawl, config, serial)) for serial in range(config.parsers)]
     parse = Parse(partition, store, parsers, crawl.number)
     stages = Stages(frontier, fetch, store, parse)
     try:
         yield OpenCrawl(crawl, Runner(stages, clock, config.concurrency), stages, dns, clock)
     finally:
-        for parser in parsers:
-            await parser.close()
+        await asyncio.gather(*(parser.close() for parser in parsers))
         await web.close()
         await dns.close()
         contacts.close()
@@ -237,12 +236,12 @@ def _ledger_rules(config: CrawlConfig, crawl: CrawlRow) -> LedgerRules:
     return LedgerRules(config.admissibility(crawl.seeds), config.ceilings, config.retry_rules)
 
 
-def _fetch_rules(config: CrawlConfig) -> FetchRules:
+def _fetch_rules(crawl: CrawlRow, config: CrawlConfig) -> FetchRules:
     return FetchRules(
         headers=config.request_headers(__version__),
         addresses=config.address_rules,
         routes=config.connect_map,
-        sitemaps=config.sitemaps,
+        sitemaps=config.admissibility(crawl.seeds).scope if config.sitemaps else None,
     )
 
 

@@ -11,6 +11,7 @@ from typing import BinaryIO
 
 from gossamer.adapters.files.segments import SegmentKind, SegmentPlan, SegmentReader, SegmentWriter
 from gossamer.adapters.processes.frames import (
+    DiskFailed,
     Ending,
     FrameTooLarge,
     WorkerPlan,
@@ -22,6 +23,7 @@ from gossamer.adapters.processes.frames import (
 from gossamer.adapters.system.clock import SystemClock
 from gossamer.adapters.system.random import fresh_random
 from gossamer.config import resolve
+from gossamer.core.messages import Parsed, ParseJob, Unparsed
 from gossamer.core.page import ParseOptions, TextKind
 from gossamer.core.warc import warcinfo_record
 from gossamer.ports.segments import DiskFull
@@ -35,16 +37,24 @@ def main() -> int:
     pipe, results = sys.stdin.buffer, os.dup(1)
     os.dup2(2, 1)  # nothing that a library prints may get between the frames
     try:
-        _serve(pipe, results)
+        return _ending(pipe, results)
     except BrokenPipeError:
         return 0
+
+
+def _ending(pipe: BinaryIO, results: int) -> int:
+    try:
+        _serve(pipe, results)
     except MemoryError:
         return Ending.OUT_OF_MEMORY
     except FrameTooLarge:
         return Ending.FRAME_TOO_LARGE
     except DiskFull:
         return Ending.NO_ROOM
-    except OSError:
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        write_frame(results, DiskFailed(f"{error.filename or 'a file'}: {error.strerror or error}"))
         return Ending.DISK_FAILED
     return 0
 
@@ -60,7 +70,13 @@ def _serve(pipe: BinaryIO, results: int) -> None:
     gc.set_threshold(50_000)  # a page makes thousands of tuples and no cycles
     write_frame(results, [])  # ready
     while (frame := read_frame(pipe)) is not None:
-        write_frame(results, [parser.parse(job) for job in decode_jobs(frame)])
+        write_frame(results, [_parsed(parser, job, plan.job_cpu_s) for job in decode_jobs(frame)])
+
+
+def _parsed(parser: CaptureParser, job: ParseJob, cpu_s: float) -> Parsed | Unparsed:
+    """One capture; beyond `cpu_s` of processor time SIGPROF ends the process, even in the middle of a library."""
+    signal.setitimer(signal.ITIMER_PROF, cpu_s)
+    return parser.parse(job)
 
 
 def limit_memory(bytes_max: int) -> None:

@@ -4,9 +4,11 @@ import asyncio
 import io
 import os
 import resource
+import signal
 from asyncio.subprocess import PIPE
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,13 +24,13 @@ from gossamer.adapters.processes.frames import (
     read_frame,
     write_frame,
 )
-from gossamer.adapters.processes.parser import ParserProcess
+from gossamer.adapters.processes.parser import CLOSE_TIMEOUT_S, ParserProcess
 from gossamer.config import as_plain, resolve
 from gossamer.core.messages import Parsed, ParseJob
 from gossamer.core.rows import CaptureRow, Kind
 from gossamer.core.url import Url, link_keys
 from gossamer.core.warc import CapturedExchange, exchange_records, warcinfo_record
-from gossamer.ports.parsing import ParserDied, ParserUnusable
+from gossamer.ports.parsing import NoRoomForText, ParserDied, ParserUnusable
 from gossamer.stages.parse_capture import RECORD_DAMAGED, RECORD_UNREADABLE
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\n\r\n"
@@ -36,14 +38,17 @@ TEA = b"<title>Tea</title><p>Green tea"
 SMALL_BYTES = 500 * 2**20
 HUGE = b"<html>" + b"<p>x" * (5 * 2**20)
 """20 MB of markup: 1.2 GB of tree."""
+SLOW = b"".join(b"<html " + b" ".join(b"a%d_%d" % (tag, n) for n in range(9_000)) + b">" for tag in range(16))
+"""1.2 MB of markup: 9 s of merging attributes."""
+BRIEF_S = 0.5
 
 
 class Bench:
     """A directory with captures, and a parser for them."""
 
-    def __init__(self, root: Path, memory_bytes_max: int = MEMORY_BYTES_MAX) -> None:
+    def __init__(self, root: Path, **limits: Any) -> None:
         options = as_plain(resolve({}, {}, None))
-        plan = WorkerPlan("c1", ["http://a.test/"], options, str(root / "raw"), str(root / "text"), 0, memory_bytes_max)
+        plan = WorkerPlan("c1", ["http://a.test/"], options, str(root / "raw"), str(root / "text"), 0, **limits)
         self.parser = ParserProcess(lambda: plan)
         self.raw = SegmentWriter(
             SegmentPlan(
@@ -156,7 +161,7 @@ def test_a_parser_may_not_have_more_memory_than_its_limit(tmp_path: Path) -> Non
 @pytest.mark.slow
 def test_a_page_that_bloats_the_parser_costs_one_process(tmp_path: Path) -> None:
     async def scenario() -> list[str]:
-        bench = Bench(tmp_path, SMALL_BYTES)
+        bench = Bench(tmp_path, memory_bytes_max=SMALL_BYTES)
         return await bench.each([bench.job(1, TEA), bench.job(2, HUGE), bench.job(3, TEA)])
 
     assert asyncio.run(scenario()) == ["Tea", "parser ran out of memory", "Tea"]
@@ -188,7 +193,7 @@ def test_a_parser_that_cannot_start_is_no_page_s_fault(tmp_path: Path) -> None:
         (tmp_path / "text").write_text("in the way")
         await bench.each([bench.job(1, TEA)])
 
-    with pytest.raises(ParserUnusable, match="can't start: parser could not write its text"):
+    with pytest.raises(ParserUnusable, match=r"can't start: \S+/text: File exists$"):
         asyncio.run(scenario())
 
 
@@ -212,5 +217,82 @@ def test_a_parser_that_died_idle_costs_no_page(tmp_path: Path) -> None:
         process.kill()
         await process.wait()
         return await bench.each([bench.job(1, TEA)])
+
+    assert asyncio.run(scenario()) == ["Tea"]
+
+
+# Time.
+
+
+@pytest.mark.slow
+def test_a_page_that_keeps_its_parser_busy_costs_one_process_and_its_neighbours_nothing(tmp_path: Path) -> None:
+    async def scenario() -> tuple[str, list[str]]:
+        bench = Bench(tmp_path, job_cpu_s=BRIEF_S)
+        jobs = [bench.job(number, SLOW if number == 2 else TEA) for number in range(4)]
+        with pytest.raises(ParserDied) as died:
+            await bench.parser.parse(jobs)
+        return str(died.value), await bench.each(jobs)
+
+    late = "parser took too long"
+    assert asyncio.run(scenario()) == (late, ["Tea", "Tea", late, "Tea"])
+
+
+@pytest.mark.slow
+def test_many_short_pages_may_take_longer_than_one(tmp_path: Path) -> None:
+    async def scenario() -> list[str]:
+        bench = Bench(tmp_path, job_cpu_s=BRIEF_S)
+        quarter = HUGE[: len(HUGE) // 20]
+        pages = await bench.parser.parse([bench.job(number, quarter) for number in range(12)])
+        await bench.parser.close()
+        return [type(page).__name__ for page in pages]
+
+    assert asyncio.run(scenario()) == ["Parsed"] * 12
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("calls", [1, 2])
+def test_a_parser_whose_calls_are_given_up_is_closed_at_once(tmp_path: Path, calls: int) -> None:
+    async def scenario() -> tuple[int | None, float]:
+        bench = Bench(tmp_path)
+        process = await bench.parser._running()
+        under_way = [asyncio.ensure_future(bench.parser.parse([bench.job(number, SLOW)])) for number in range(calls)]
+        await asyncio.wait(under_way, timeout=BRIEF_S)
+        for call in under_way:
+            call.cancel()
+        began_at = asyncio.get_running_loop().time()
+        await asyncio.wait(under_way)
+        await bench.parser.close()
+        return process.returncode, asyncio.get_running_loop().time() - began_at
+
+    status, took_s = asyncio.run(scenario())
+    assert status == -signal.SIGKILL
+    assert took_s < CLOSE_TIMEOUT_S / 2
+
+
+# The disk.
+
+
+@pytest.mark.slow
+def test_a_text_that_cannot_be_written_is_no_page_s_fault_and_names_its_file(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        bench = Bench(tmp_path)
+        await bench.parser.start()
+        (tmp_path / "text").rmdir()
+        await bench.each([bench.job(1, TEA)])
+
+    with pytest.raises(ParserUnusable, match=r"^a parser can't go on: \S+\.wet\.gz: No such file or directory$"):
+        asyncio.run(scenario())
+
+
+@pytest.mark.slow
+def test_a_text_without_room_is_no_page_s_fault(tmp_path: Path) -> None:
+    async def scenario() -> list[str]:
+        bench = Bench(tmp_path)
+        job = bench.job(1, TEA)
+        process = await bench.parser._running()
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (10, resource.RLIM_INFINITY))
+        with pytest.raises(NoRoomForText, match="no room on the disk"):
+            await bench.parser.parse([job])
+        return await bench.each([job])
 
     assert asyncio.run(scenario()) == ["Tea"]

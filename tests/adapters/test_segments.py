@@ -1,5 +1,6 @@
 """Segments hold whole records only, through kills, full disks and power cuts, and other tools can read them."""
 
+import errno
 import gzip
 import os
 import random
@@ -16,6 +17,7 @@ from tests.adapters.full_disk import no_file_beyond
 from warcio.archiveiterator import ArchiveIterator as WarcioIterator  # type: ignore[import-untyped]
 from warcio.checker import Checker  # type: ignore[import-untyped]
 
+from gossamer.adapters.files.durable import translated
 from gossamer.adapters.files.segments import (
     OPEN_FILES_MAX,
     SegmentKind,
@@ -336,6 +338,13 @@ def test_a_full_disk_delays_the_index_and_never_cuts_it(tmp_path: Path) -> None:
     assert not index_path(path).exists()
     assert recover(tmp_path, {path.name: path.stat().st_size}) == (path.name,)
     assert find(write_index(path).read_bytes(), "https://example.com/1")
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.EROFS, errno.EACCES], ids=["broken", "read-only", "forbidden"])
+def test_what_is_no_full_disk_stays_what_it_is_and_names_the_file(number: int) -> None:
+    fault = translated(OSError(number, os.strerror(number)), Path("/data/x.warc.gz"))
+    assert isinstance(fault, OSError)
+    assert (fault.errno, fault.filename) == (number, "/data/x.warc.gz")
 
 
 # Indexes

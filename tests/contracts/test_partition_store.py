@@ -10,10 +10,11 @@ from random import Random
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.adapters.full_disk import no_file_beyond
 
 from gossamer.adapters.memory.partition_store import MemoryPartitionStore
 from gossamer.adapters.rocksdb.partition_store import RocksPartitionStore
-from gossamer.ports.partition_store import Family, PartitionStore, StoreCorrupt, StoreLocked
+from gossamer.ports.partition_store import Family, PartitionStore, StoreCorrupt, StoreFull, StoreLocked
 
 Writes = list[tuple[Family, bytes, bytes | None]]
 EVERYTHING = (b"", b"\xff" * 40)
@@ -318,6 +319,17 @@ def test_a_closed_directory_may_be_opened_again(tmp_path: Path) -> None:
     RocksPartitionStore(tmp_path / "state").close()
     RocksPartitionStore(tmp_path / "state").close()
     assert (tmp_path / "state" / "CURRENT").exists()
+
+
+def test_a_close_without_room_says_so_and_loses_nothing(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    store = RocksPartitionStore(state)
+    commit(store, [(family, b"key", b"x" * 1_000) for family in Family])
+    with no_file_beyond(10), pytest.raises(StoreFull, match=r"state: no space left on the disk$"):
+        store.close()
+    again = RocksPartitionStore(state)  # the lock was given back
+    assert all(again.get(family, b"key") == b"x" * 1_000 for family in Family)
+    again.close()
 
 
 def _remove_current(state: Path) -> None:

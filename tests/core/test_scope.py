@@ -45,6 +45,21 @@ def test_how_far_each_kind_reaches(url: str, kinds: str) -> None:
     assert all(scope(kind).decide(Url(url)) is ScopeVerdict.OUTSIDE for kind in outside)
 
 
+@pytest.mark.parametrize(
+    ("origin", "kinds"),
+    [
+        ("https://www.example.com", "host site prefix any"),
+        ("http://www.example.com", "host site prefix any"),
+        ("https://www.example.com:8443", "host site any"),
+        ("https://shop.example.com", "site any"),
+        ("https://example.org", "any"),
+    ],
+)
+def test_an_origin_is_reached_where_a_page_of_it_could_be_inside(origin: str, kinds: str) -> None:
+    reaching = {kind for kind in ScopeKind if scope(kind, include="/nowhere/", exclude="example").reaches(origin)}
+    assert reaching == {ScopeKind(kind) for kind in kinds.split()}
+
+
 def test_neighbours_on_a_shared_suffix_are_other_sites() -> None:
     around = scope(ScopeKind.SITE, Url("https://alice.github.io/"))
     assert around.decide(Url("https://blog.alice.github.io/")) is ScopeVerdict.INSIDE

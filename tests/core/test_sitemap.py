@@ -243,6 +243,8 @@ def test_entries_beyond_the_protocols_limit_are_not_read() -> None:
     found = parse("\n".join(f"https://example.com/{number}" for number in range(ENTRIES_MAX + 5)))
     assert found.kind is SitemapKind.TEXT
     assert len(found.entries) == ENTRIES_MAX
+    assert found.is_cut
+    assert not parse("https://example.com/1").is_cut
     assert any("50000" in problem for problem in found.problems)
 
 

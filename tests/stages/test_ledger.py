@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+import gossamer.stages.ledger as module
 from gossamer.core.outcome import Reason
 from gossamer.core.rows import State
 from gossamer.stages.runner import End
@@ -183,6 +184,36 @@ def test_sitemap_indexes_that_name_ever_new_indexes_end() -> None:
     assert world.crawl() is End.COMPLETED
     assert world.life.crawl.counters.sitemaps <= 8
     assert world.life.crawl.counters.refused == {"sitemap-too-deep": 1}
+    assert_accounts(world)
+
+
+def index_of(*names: str) -> Script:
+    nested = "".join(f"<sitemap><loc>{name}</loc></sitemap>" for name in names)
+    return plain(f"<sitemapindex {SPACE}>{nested}</sitemapindex>", "application/xml")
+
+
+@pytest.mark.parametrize("elsewhere", ["http://a.test/m", "http://m"], ids=["on one host", "on ever new hosts"])
+def test_sitemap_indexes_that_name_ever_more_end_at_the_limit_of_the_host_where_they_began(
+    monkeypatch: pytest.MonkeyPatch, elsewhere: str
+) -> None:
+    """Ten each, five deep, would be 111,110."""
+    monkeypatch.setattr(module, "SITEMAPS_MAX", 25)
+
+    def answer(url: str) -> Script:
+        number = url.removeprefix(elsewhere).removesuffix(".test/s.xml")
+        if not number.isdecimal():
+            return any_page(url)
+        return index_of(*(f"{elsewhere}{number}{n}.test/s.xml" for n in range(10)))
+
+    world = with_sitemap("", scope="host")
+    world.web.answers[f"{A}map.xml"] = index_of(*(f"{elsewhere}{n}.test/s.xml" for n in range(10)))
+    world.web.elsewhere = answer
+    world.parsing.job_s = 0.1
+    assert world.crawl(kill_at=0.5) is None
+    assert 10 <= world.life.crawl.counters.sitemaps < 26  # the count outlives a kill
+    assert world.crawl() is End.COMPLETED
+    assert world.life.crawl.counters.sitemaps == 1 + 25
+    assert world.life.crawl.counters.refused == {"too-many-sitemaps": (10 + 25 * 10) - 25}
     assert_accounts(world)
 
 

@@ -1,5 +1,7 @@
 """The parse queue: order, back-pressure, poison, and what a former process left."""
 
+import errno
+import os
 from random import Random
 from typing import Any
 
@@ -7,6 +9,7 @@ import pytest
 
 import gossamer.stages.parse as module
 from gossamer.core.rows import CaptureRow, State, load
+from gossamer.ports.parsing import ParserUnusable
 from gossamer.ports.partition_store import Family
 from gossamer.stages.parse import BATCH_MAX, PENDING_MAX, WINDOW_MAX
 from gossamer.stages.parse_capture import RECORD_DAMAGED
@@ -172,6 +175,51 @@ def test_a_text_that_finds_no_room_is_not_the_fault_of_its_page() -> None:
     assert world.crawl() is End.COMPLETED
     assert len(world.fetched()) == 3
     assert world.parsing.deaths >= 1
+    assert_accounts(world)
+
+
+def test_a_quota_that_no_look_at_the_disk_shows_costs_no_page() -> None:
+    world = world_of(*(f"{A}{n}" for n in range(3)))
+    world.web.elsewhere = lambda url: NOT_FOUND if url.endswith("robots.txt") else page(text="some text")
+    world.texts.is_full = True
+    world.at(20, lambda: setattr(world.texts, "is_full", False))
+    assert world.crawl() is End.COMPLETED
+    assert len(world.fetched()) == 3
+    assert 1 <= world.parsing.deaths <= 25  # about one try a second
+    assert_accounts(world)
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.EACCES, errno.EROFS], ids=["broken", "forbidden", "read-only"])
+def test_a_text_that_cannot_be_written_ends_the_crawl_and_costs_no_page(number: int) -> None:
+    world = world_of(*(f"{A}{n}" for n in range(6)), delay_s=1)
+    world.web.elsewhere = lambda url: NOT_FOUND if url.endswith("robots.txt") else page(text="some text")
+    world.at(3.5, lambda: setattr(world.texts, "fault", OSError(number, os.strerror(number), "x.wet.gz")))
+    with pytest.raises(ParserUnusable, match=f"{os.strerror(number)}: 'x.wet.gz'"):
+        world.crawl()
+    assert world.now_s < 5
+    assert world.states() == {"fetched": 3, "captured": 1, "ready": 2}
+    assert_accounts(world)
+    world.texts.fault = None
+    assert world.crawl() is End.COMPLETED
+    assert len(world.fetched()) == 6
+    assert max(world.requests().values()) == 1
+    assert_accounts(world)
+
+
+def test_pages_that_kill_parsers_during_a_stop_cost_nothing() -> None:
+    urls = [f"http://h{n}.test/" for n in range(4 * BATCH_MAX)]
+    world = world_of(*urls, parsers=2)
+    world.parsing.poison = set(urls[::3])
+    world.parsing.job_s = 0.3
+    assert world.at(1, world.stop).crawl() is End.STOPPED
+    assert world.now_s <= 3
+    dead = {url for url, row in world.rows.items() if row.state is State.DEAD}
+    assert dead < world.parsing.poison
+    assert_accounts(world)
+    assert world.crawl() is End.COMPLETED
+    assert {url for url, row in world.rows.items() if row.state is State.DEAD} == world.parsing.poison
+    assert len(world.fetched()) == len(urls) - len(world.parsing.poison)
+    assert max(world.requests().values()) == 1
     assert_accounts(world)
 
 

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from gossamer.config import resolve
+from gossamer.core import sitemap as sitemap_module
 from gossamer.core.messages import Parsed, ParseJob, Unparsed
 from gossamer.core.page import ParseOptions, TextKind
 from gossamer.core.rows import CaptureKey, CaptureRow, Kind, load_links
@@ -228,6 +229,15 @@ def test_a_sitemap_gives_pages_inside_and_sitemaps_anywhere() -> None:
     assert (parsed.pages.urls, parsed.sitemaps.urls) == ([], ["http://b.test/map.xml"])
 
 
+def test_what_a_sitemap_index_names_in_vain_is_counted_by_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sitemap_module, "ENTRIES_MAX", 4)
+    names = ["a.xml", "q" * 2_000, "b.xml", "x/x/x/c.xml", "d.xml", "e.xml"]
+    nested = "".join(f"<sitemap><loc>{HOME}{name}</loc></sitemap>" for name in names)
+    parsed = Bench().parse(f"<sitemapindex>{nested}</sitemapindex>".encode(), kind=Kind.SITEMAP)
+    assert parsed.sitemaps.urls == [f"{HOME}a.xml", f"{HOME}b.xml"]
+    assert parsed.refused == {"url-too-long": 1, "repeated-segments": 1, "sitemap-too-long": 1}
+
+
 def test_what_is_no_sitemap_is_told() -> None:
     parsed = Bench().parse(b"<html><p>Not found", kind=Kind.SITEMAP)
     assert (parsed.page.fault, parsed.pages.urls) == ("not-a-sitemap", [])
@@ -241,6 +251,14 @@ def test_a_record_that_is_gone_or_damaged_is_a_named_fault_of_its_capture() -> N
     key = job.capture.raw_key
     bench.raw.files[key.segment][key.offset + 12] ^= 0xFF
     assert bench.parser.parse(job) == Unparsed(job.sequence, RECORD_DAMAGED)
+
+
+def test_a_record_that_may_not_be_read_is_the_fault_of_the_machine() -> None:
+    bench = Bench()
+    job = bench.job(b"<p>x")
+    bench.raw.unreadable = PermissionError(13, "Permission denied", "x.warc.gz")
+    with pytest.raises(PermissionError):
+        bench.parser.parse(job)
 
 
 @pytest.mark.parametrize("seed", range(20))

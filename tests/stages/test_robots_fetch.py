@@ -14,7 +14,7 @@ from gossamer.ports.partition_store import Family
 from gossamer.stages.host_queue import ORIGINS_MAX
 from gossamer.stages.runner import End
 from gossamer.testing.accounts import assert_accounts
-from gossamer.testing.sim_web import NOT_FOUND, Answer, any_page, failing, page, plain, redirect, refusal
+from gossamer.testing.sim_web import NOT_FOUND, Answer, Script, any_page, failing, page, plain, redirect, refusal
 from gossamer.testing.world import World, hosts_of
 
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
@@ -307,6 +307,26 @@ def test_sitemaps_may_lie_anywhere_and_their_pages_only_inside() -> None:
     assert world.fetched() == [f"{A}1", f"{A}2", f"{A}4"]
     assert hosts_of(world) == {"a.test", "b.test"}
     assert_accounts(world)
+
+
+@pytest.mark.parametrize("scope", ["host", "site", "prefix"])
+def test_a_foreign_host_on_which_a_sitemap_lies_names_no_more_of_them(scope: str) -> None:
+    """Else each host leads to the next, without end, and none of them is in scope."""
+
+    def answer(url: str) -> Script:
+        number = int(url.removeprefix("http://h").partition(".")[0])
+        if url.endswith("robots.txt"):
+            return plain(f"Sitemap: http://h{number + 1}.test/map.xml")
+        return plain(f"http://h0.test/{number}\n") if url.endswith("map.xml") else page()
+
+    world = world_of("http://h0.test/", scope=scope, per_address_delay_s=0)
+    world.web.elsewhere = answer
+    world.at(1_000, world.stop)
+    for _ in range(2):  # a known robots.txt is read again by the next run
+        assert world.crawl() is End.COMPLETED
+        assert hosts_of(world) == {"h0.test", "h1.test"}
+        assert world.fetched() == ["http://h0.test/", "http://h0.test/1"]
+        assert_accounts(world)
 
 
 def test_sitemaps_are_left_alone_when_told_so() -> None:

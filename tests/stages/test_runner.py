@@ -7,9 +7,10 @@ import pytest
 
 from gossamer.core.outcome import Reason
 from gossamer.core.rows import State
+from gossamer.ports.parsing import ParserUnusable
 from gossamer.ports.partition_store import Batch, StoreCorrupt
 from gossamer.stages.runner import GRACE_S, PARSE_GRACE_S, End
-from gossamer.stages.store import FULL_STOP_S
+from gossamer.stages.store import FULL_STOP_S, GROUP_WINDOW_S
 from gossamer.testing.accounts import assert_accounts
 from gossamer.testing.sim_loop import SimLoop
 from gossamer.testing.sim_web import any_page, failing, hanging, page, refusal
@@ -126,6 +127,18 @@ def test_a_corrupt_store_comes_out_by_its_own_name() -> None:
     world.at(0.5, lambda: setattr(world.partition, "commit", commit))
     with pytest.raises(StoreCorrupt, match="checksum"):
         world.crawl()
+
+
+def test_what_was_reported_before_a_fault_is_kept() -> None:
+    """A parser's fault comes while an answer waits for its group: the next run does not ask again."""
+    world = world_of(A, B, robots="off-for=a.test,b.test", per_address_delay_s=0)
+    world.web.answers = {A: page(text="some text"), B: page(latency_s=1)}
+    world.parsing.job_s = 1 - GROUP_WINDOW_S / 2
+    world.texts.fault = PermissionError(13, "Permission denied", "x.wet.gz")
+    with pytest.raises(ParserUnusable):
+        world.crawl()
+    assert world.states() == {"captured": 2}
+    assert_accounts(world)
 
 
 # Waiting.

@@ -5,8 +5,13 @@ from pathlib import Path
 import click
 import pytest
 
+from gossamer.adapters.files.contact_log import ContactLogDamaged
 from gossamer.adapters.files.data_directory import DataDirectory
 from gossamer.adapters.system.lock import DirectoryLock
+from gossamer.bootstrap import NoRoom
+from gossamer.ports.parsing import ParserUnusable
+from gossamer.ports.partition_store import StoreCorrupt, StoreFull, StoreLocked
+from gossamer.ports.segments import DiskFull
 from gossamer.surfaces.cli.faults import MachineFailed, NothingBegun, named_faults, nothing_left_behind
 
 
@@ -68,3 +73,18 @@ def test_a_directory_that_cannot_be_made_is_said_to_be_so() -> None:
 def test_a_fault_inside_a_directory_names_the_file(tmp_path: Path) -> None:
     with pytest.raises(MachineFailed, match=r"absent: No such file"), named_faults(tmp_path):
         (tmp_path / "absent").read_text()
+
+
+@pytest.mark.parametrize(
+    "fault", [ContactLogDamaged, DiskFull, NoRoom, ParserUnusable, StoreCorrupt, StoreFull, StoreLocked, OSError]
+)
+@pytest.mark.parametrize("depth", [0, 1, 2], ids=["alone", "in a group", "in a group of a group"])
+def test_what_the_machine_did_is_one_sentence_and_exit_code_3(
+    fault: type[Exception], depth: int, tmp_path: Path
+) -> None:
+    raised = fault("no room for x")
+    for _ in range(depth):
+        raised = ExceptionGroup("tasks", [raised])
+    with pytest.raises(MachineFailed, match=r"^(/\S+: )?no room for x$") as caught, named_faults(tmp_path):
+        raise raised
+    assert caught.value.exit_code == 3

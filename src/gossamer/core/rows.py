@@ -166,7 +166,7 @@ class TallyRow(msgspec.Struct, array_like=True):
     `ready_by_level` counts the READY entries by the front queue that they would put the host in. `level` and `order`
     name the place; -1 where the host has none, because nothing is ready. `fetched_today` is of `day` (days since 1970).
     `counts` and `visits`: what its pages have shown, for the rules against traps. `has_urls`: one was admitted, be it
-    a sitemap.
+    a sitemap. `sitemaps` counts what indexes named, all chains of them that begin on this host.
     """
 
     host: str
@@ -182,6 +182,7 @@ class TallyRow(msgspec.Struct, array_like=True):
     counts: HostCounts = msgspec.field(default_factory=HostCounts)
     visits: VisitNames = VisitNames()
     has_urls: bool = False
+    sitemaps: int = 0
 
     def fetched_on(self, day: int) -> int:
         """Stored pages of that day (days since 1970, UTC), as far as it is the last one with any."""

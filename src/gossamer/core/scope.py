@@ -65,6 +65,14 @@ class Scope:
             return ScopeVerdict.NOT_INCLUDED
         return ScopeVerdict.INSIDE
 
+    def reaches(self, origin: str) -> bool:
+        """Whether a page of this origin ("https://a.test") could be in scope, whatever the expressions say."""
+        if self.kind is ScopeKind.ANY:
+            return True
+        if self.kind is ScopeKind.PREFIX:
+            return origin.partition("://")[2] in self._prefix_chars
+        return self._is_around_a_seed(Url(origin + "/"))
+
     def explain(self, url: Url) -> str:
         """One sentence: the verdict, the rule and the seed or expression that decided."""
         verdict = self.decide(url)

@@ -48,12 +48,16 @@ class SitemapEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sitemap:
-    """What one document names, in its order, other hosts' URLs too. `problems`: sentences, each once, at most 50."""
+    """What one document names, in its order, other hosts' URLs too. `problems`: sentences, each once, at most 50.
+
+    `is_cut`: it names more than ENTRIES_MAX.
+    """
 
     kind: SitemapKind
     entries: tuple[SitemapEntry, ...]
     sitemaps: tuple[Url, ...]
     problems: tuple[str, ...]
+    is_cut: bool = False
 
 
 _ROOTS = {
@@ -73,8 +77,8 @@ def parse_sitemap(body: bytes, url: str) -> Sitemap:
     problems = Problems()
     text = decoded_xml(_unpacked(body, problems), problems)
     kind, found = _reading(text, url, problems)
-    entries, sitemaps = _normalized(found, problems)
-    return Sitemap(kind, entries, sitemaps, problems.all())
+    entries, sitemaps, is_cut = _normalized(found, problems)
+    return Sitemap(kind, entries, sitemaps, problems.all(), is_cut)
 
 
 def _unpacked(body: bytes, problems: Problems) -> bytes:
@@ -158,12 +162,14 @@ def _locations(stream: Iterable[Element | Node], url: str, problems: Problems) -
         yield Found(location, url, checked_date(lastmod, problems), is_sitemap)
 
 
-def _normalized(found: Iterable[Found], problems: Problems) -> tuple[tuple[SitemapEntry, ...], tuple[Url, ...]]:
+def _normalized(found: Iterable[Found], problems: Problems) -> tuple[tuple[SitemapEntry, ...], tuple[Url, ...], bool]:
     entries: list[SitemapEntry] = []
+    is_cut = False
     sitemaps: list[Url] = []
     for count, each in enumerate(found):
         if count >= ENTRIES_MAX:
             problems.add(f"more than {ENTRIES_MAX} entries, the rest is not read")
+            is_cut = True
             break
         url = normalize(each.raw_url, each.base or None)
         if isinstance(url, UrlFault):
@@ -172,4 +178,4 @@ def _normalized(found: Iterable[Found], problems: Problems) -> tuple[tuple[Sitem
             sitemaps.append(url)
         else:
             entries.append(SitemapEntry(url, each.lastmod))
-    return tuple(entries), tuple(sitemaps)
+    return tuple(entries), tuple(sitemaps), is_cut

@@ -70,7 +70,10 @@ class PartitionStore(Protocol):
         """Apply atomically; on return it survives a power cut. Raises StoreFull (nothing applied) without room."""
 
     def close(self) -> None:
-        """Flush and release the directory."""
+        """Flush and release the directory, that in any case. Raises StoreFull without room for the flush.
+
+        Nothing committed is lost then: the next opening reads it from the log.
+        """
 
 
 class StoreFull(Exception):

@@ -26,6 +26,7 @@ from gossamer.core.outcome import (
 )
 from gossamer.core.robots_copy import UNKNOWN_COPY
 from gossamer.core.rows import CaptureKey, FetchFacts
+from gossamer.core.scope import Scope
 from gossamer.core.url import Url, origin_of, scheme_host_port
 from gossamer.ports.clock import Clock
 from gossamer.ports.contacts import Contact, ContactEnd, Contacts
@@ -52,7 +53,8 @@ class FetchRules:
     headers: tuple[tuple[str, str], ...]
     addresses: AddressRules
     routes: ConnectMap
-    sitemaps: bool
+    sitemaps: Scope | None
+    """The hosts whose robots.txt may name sitemaps; None: none may."""
 
 
 @dataclass(slots=True)

@@ -42,6 +42,8 @@ from gossamer.stages.trap_watch import TrapWatch, without_visits
 
 SITEMAP_DEPTH_MAX = 5
 """Indexes of indexes below the sitemap that robots.txt names. sitemaps.org knows one level."""
+SITEMAPS_MAX = 50_000
+"""Named by indexes, of all chains that begin on one host; sitemaps.org lets one index name so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,20 +259,28 @@ class Ledger:
         source = row.url if event.kind is Kind.PAGE else ""
         found = Discovered(pages.urls, pages.keys, Kind.PAGE, event.hop + 1, how, event.key, page=source)
         self._admitting.admit(posting, found)
-        if nested.urls and self._sitemap_depth(row) >= SITEMAP_DEPTH_MAX:
+        if not nested.urls:
+            return
+        depth, key, root = self._sitemap_root(event.key, row)
+        if depth >= SITEMAP_DEPTH_MAX:
             self.crawl.counters.refuse("sitemap-too-deep", len(nested.urls))
             return
-        self._admitting.admit(
-            posting, Discovered(nested.urls, nested.keys, Kind.SITEMAP, event.hop, "sitemap-index", event.key)
-        )
+        tally = self._accounts.tally(posting, key, root.url)
+        taken = min(len(nested.urls), SITEMAPS_MAX - tally.sitemaps)
+        tally.sitemaps += taken
+        if taken < len(nested.urls):
+            self.crawl.counters.refuse("too-many-sitemaps", len(nested.urls) - taken)
+        urls, keys = nested.urls[:taken], nested.keys[: 16 * taken]
+        named = Discovered(urls, keys, Kind.SITEMAP, event.hop, "sitemap-index", event.key)
+        self._admitting.admit(posting, named)
 
-    def _sitemap_depth(self, row: UrlRow) -> int:
-        """How many indexes lead from robots.txt to this sitemap. No ceiling of pages ends a chain of them."""
+    def _sitemap_root(self, key: bytes, row: UrlRow) -> tuple[int, bytes, UrlRow]:
+        """How many indexes lead from robots.txt to this sitemap, and the first of them. No ceiling of pages ends it."""
         depth = 0
         while row.how in ("sitemap-index", "redirect") and depth < SITEMAP_DEPTH_MAX:
             depth += row.how == "sitemap-index"
-            row = self._url_row(row.via)
-        return depth
+            key, row = row.via, self._url_row(row.via)
+        return depth, key, row
 
     def _parse_failed(self, posting: Posting, event: ParseFailed) -> None:
         posting.batch.delete(Family.CAPTURES, capture_key(self.crawl.number, event.job.sequence))

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from gossamer.core.rows import CrawlRow, State
 
-CEILINGS = ("max_pages", "max_pages_per_host")
+CEILINGS = ("max_pages", "max_pages_per_host", "max_pages_per_site")
 SEEN_BEFORE = "exact"
 """What a crawl has whose options do not name it."""
 
@@ -75,7 +75,9 @@ def _is_still_spent(crawl: CrawlRow, before: Mapping[str, object], after: Mappin
     most = after.get("max_pages")
     if isinstance(most, int) and counters.fetched >= most:
         return True
-    return crawl.end == "budget-spent" and not any(_is_higher(before.get(key), after.get(key)) for key in CEILINGS)
+    is_other = before.get("site_budgets") != after.get("site_budgets")
+    is_higher = any(_is_higher(before.get(key), after.get(key)) for key in CEILINGS)
+    return crawl.end == "budget-spent" and not (is_higher or is_other)
 
 
 def _is_higher(before: object, after: object) -> bool:

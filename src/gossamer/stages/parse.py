@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from gossamer.core.keys import capture_key, split_capture_key
 from gossamer.core.messages import Parsed, ParseJob, Unparsed
 from gossamer.core.rows import CaptureRow, load
-from gossamer.ports.parsing import Parser, ParserDied
+from gossamer.ports.parsing import NoRoomForText, Parser, ParserDied
 from gossamer.ports.partition_store import Family, PartitionStore
 from gossamer.stages.events import ParseFailed
 from gossamer.stages.store import Store
@@ -108,7 +108,7 @@ class Parse:
         self._ready.set()
 
     async def run(self) -> None:
-        """Parse until stopped."""
+        """Parse until stopped. Raises ParserUnusable."""
         async with asyncio.TaskGroup() as calls:
             for lane in self._lanes:
                 for _ in range(CALLS_PER_PARSER):
@@ -128,7 +128,7 @@ class Parse:
         try:
             async with lane.shared():
                 parsed = await lane.parser.parse(jobs)
-        except ParserDied:
+        except (ParserDied, NoRoomForText):
             async with lane.alone():
                 for job in jobs:
                     await self._parse_alone(lane.parser, job)
@@ -138,17 +138,18 @@ class Parse:
         self.pending -= len(parsed)
 
     async def _parse_alone(self, parser: Parser, job: ParseJob) -> None:
-        """A parser can't keep a text on a full disk: then it is the disk's fault, and the capture waits for room."""
+        """A text that finds no room is the disk's fault: its capture waits for room."""
         while True:
             try:
-                parsed = await parser.parse([job])
-            except ParserDied as died:
-                if self._store.room.for_leases:
-                    self._store.submit(ParseFailed(job, str(died)))
-                    break
+                (parsed,) = await parser.parse([job])
+            except NoRoomForText:
+                self._store.room.is_full()
                 await self._store.wait_for_room()
+            except ParserDied as died:
+                self._store.submit(ParseFailed(job, str(died)))
+                break
             else:
-                self._store.submit(_event(job, parsed[0]))
+                self._store.submit(_event(job, parsed))
                 break
         self.pending -= 1
 

@@ -48,11 +48,13 @@ class CaptureParser:
     def parse(self, job: ParseJob) -> Parsed | Unparsed:
         """What the capture holds; Unparsed when our own record can't be read.
 
-        Raises DiskFull or OSError when its text can't be kept.
+        Raises DiskFull or OSError when its text can't be kept, PermissionError when no record may be read.
         """
         capture = job.capture
         try:
             record = read_record(self._raw.read(capture.raw_key))
+        except PermissionError:
+            raise  # the machine's fault, and that of every capture; a record that is gone or rotten is this one's
         except OSError:
             return Unparsed(job.sequence, RECORD_UNREADABLE)
         except RecordDamaged:
@@ -127,7 +129,15 @@ class CaptureParser:
         capture = job.capture
         sitemap = parse_sitemap(decoded.body, capture.url)
         pages, refused = self._admissible([entry.url for entry in sitemap.entries])
-        nested = [url for url in sitemap.sitemaps if trap_of(url) is None]
+        nested: list[Url] = []
+        for url in sitemap.sitemaps:
+            trap = trap_of(url)
+            if trap is None:
+                nested.append(url)
+            else:
+                refused[trap.value] = refused.get(trap.value, 0) + 1
+        if sitemap.is_cut:
+            refused["sitemap-too-long"] = 1  # the document: how much more it names is not read
         row = _sitemap_row(sitemap, self._clock.now(), len(pages.urls))
         nested_found = Found(list(nested), b"".join(link_keys(nested)))
         return Parsed(job.sequence, capture.key, capture.hop, Kind.SITEMAP, row, pages, nested_found, dump([]), refused)

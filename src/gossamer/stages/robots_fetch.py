@@ -11,6 +11,7 @@ from gossamer.core.outcome import Failed, Outcome, Reason, Redirected, Unreachab
 from gossamer.core.robots import BODY_BYTES_MAX, parse_robots
 from gossamer.core.robots_copy import UNKNOWN_COPY, Body, Unavailable, after_answer, robots_answer
 from gossamer.core.rows import Kind, OriginRow
+from gossamer.core.scope import Scope
 from gossamer.core.traps import trap_of
 from gossamer.core.url import Url, UrlFault, host_of, link_keys, normalize
 from gossamer.ports.clock import Clock
@@ -29,7 +30,7 @@ DNS_REASONS = frozenset({Reason.DNS_NOT_FOUND, Reason.DNS_FAILED, Reason.DNS_TIM
 class RobotsFetch:
     """Ends the robots.txt leases of a crawl."""
 
-    def __init__(self, frontier: Frontier, store: Store, clock: Clock, *, sitemaps: bool) -> None:
+    def __init__(self, frontier: Frontier, store: Store, clock: Clock, *, sitemaps: Scope | None) -> None:
         self._frontier = frontier
         self._store = store
         self._clock = clock
@@ -84,8 +85,13 @@ class RobotsFetch:
             self._admit_sitemaps(*host.sitemaps.popitem())
 
     def _admit_sitemaps(self, origin: str, sitemaps: Sequence[str]) -> None:
-        """Sitemaps may lie on any host; what they list must be in scope."""
-        named = [normalize(name, origin + "/robots.txt") for name in sitemaps] if self._sitemaps else []
+        """Sitemaps may lie on any host; what they list must be in scope.
+
+        A host that is asked only because a sitemap lies there names no more of them: that would have no end.
+        """
+        if self._sitemaps is None or not self._sitemaps.reaches(origin):
+            return
+        named = [normalize(name, origin + "/robots.txt") for name in sitemaps]
         urls = [url for url in named if not isinstance(url, UrlFault) and trap_of(url) is None]
         if urls:
             self._store.submit(Discovered(list(urls), b"".join(link_keys(urls)), Kind.SITEMAP, 0, "robots.txt"))

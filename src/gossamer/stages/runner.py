@@ -73,7 +73,7 @@ class Runner:
     async def run(self) -> End:
         """Crawl. On return everything that was learned is durable; on an exception all but the last moments.
 
-        Raises StoreCorrupt, StoreFull.
+        Raises StoreCorrupt, StoreFull, ParserUnusable, OSError.
         """
         try:
             return await self._run()
@@ -81,16 +81,25 @@ class Runner:
             raise _first(group) from group
 
     async def _run(self) -> End:
-        stages = self._stages
+        store = self._stages.store
         async with asyncio.TaskGroup() as writers:
-            writers.create_task(stages.store.run(), name="store")
-            async with asyncio.TaskGroup() as readers:
-                parsing = readers.create_task(stages.parse.run(), name="parse")
-                end = await self._fetch_all()
-                stages.parse.stop()
-                await asyncio.wait((parsing,), timeout=PARSE_GRACE_S)
-                parsing.cancel()  # a capture that keeps its parser busy stays in the queue
-            stages.store.stop()
+            writers.create_task(store.run(), name="store")
+            try:
+                return await self._fetch_and_parse()
+            except ExceptionGroup as failed:  # a parser's files, say: what was reported before is kept all the same
+                fault = failed
+            finally:
+                store.stop()
+        raise fault
+
+    async def _fetch_and_parse(self) -> End:
+        stages = self._stages
+        async with asyncio.TaskGroup() as readers:
+            parsing = readers.create_task(stages.parse.run(), name="parse")
+            end = await self._fetch_all()
+            stages.parse.stop()
+            await asyncio.wait((parsing,), timeout=PARSE_GRACE_S)
+            parsing.cancel()  # a capture that keeps its parser busy stays in the queue
         return end
 
     async def _fetch_all(self) -> End:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from gossamer.core.messages import Parsed, ParseJob, Unparsed
-from gossamer.ports.parsing import ParserDied
+from gossamer.ports.parsing import NoRoomForText, ParserDied, ParserUnusable
 from gossamer.ports.segments import DiskFull
 from gossamer.stages.parse_capture import CaptureParser
 
@@ -55,16 +55,20 @@ class SimParser:
     async def _parse(self, job: ParseJob) -> Parsed | Unparsed:
         await asyncio.sleep(self._script.job_s)
         if job.capture.url in self._script.poison:
-            raise self._death()
+            self._die()
+            raise ParserDied("parser died")
         try:
             parsed = self._parser.parse(job)
-        except (OSError, DiskFull) as fault:
-            raise self._death() from fault
+        except DiskFull as fault:
+            self._die()
+            raise NoRoomForText("parser found no room on the disk") from fault
+        except OSError as fault:
+            self._die()
+            raise ParserUnusable(f"a parser can't go on: {fault}") from fault
         self._script.parsed.append(job.capture.url)
         return parsed
 
-    def _death(self) -> ParserDied:
+    def _die(self) -> None:
         self._life += 1
         self._script.deaths += 1
         self._parser = self._make()
-        return ParserDied("parser died")

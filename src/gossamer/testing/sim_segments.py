@@ -17,6 +17,8 @@ class SimSegments:
         self.files: dict[str, bytearray] = {} if files is None else files
         self.synced: dict[str, int] = {}
         self.is_full = False
+        self.fault: OSError | None = None
+        self.unreadable: OSError | None = None
         self._suffix = suffix
         self._open = ""
 
@@ -24,6 +26,8 @@ class SimSegments:
         """See `ports.segments.Segments`."""
         if self.is_full:
             raise DiskFull("simulated")
+        if self.fault is not None:
+            raise self.fault
         if not self._open or len(self.files[self._open]) + len(record) > SEGMENT_BYTES_MAX:
             self._open = f"sim-{len(self.files):05d}{self._suffix}"
             self.files[self._open] = bytearray()
@@ -34,6 +38,8 @@ class SimSegments:
 
     def read(self, key: CaptureKey) -> bytes:
         """See `ports.segment_reading.SegmentReading`."""
+        if self.unreadable is not None:
+            raise self.unreadable
         content = self.files.get(key.segment)
         if content is None or len(content) < key.offset + key.length:
             raise OSError(f"{key} is not there")

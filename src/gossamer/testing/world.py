@@ -255,7 +255,7 @@ class World:
         store = Store(durable, ledger, frontier, clock)
         around = Surroundings(clock, self.web, self.web, self.contacts, captures, store, frontier, self._rng)
         quiet_until = clock.monotonic() + config.per_address_delay_s if self.lives else 0.0
-        fetch = Fetch(around, _fetch_rules(config), AddressGap(config.per_address_delay_s, quiet_until))
+        fetch = Fetch(around, _fetch_rules(crawl, config), AddressGap(config.per_address_delay_s, quiet_until))
         parse_rules = ParseRules(admissibility, ParseOptions(TextKind(config.text), config.user_agent))
 
         def parser() -> CaptureParser:
@@ -286,12 +286,12 @@ def _frontier_rules(crawl: CrawlRow, config: CrawlConfig) -> FrontierRules:
     )
 
 
-def _fetch_rules(config: CrawlConfig) -> FetchRules:
+def _fetch_rules(crawl: CrawlRow, config: CrawlConfig) -> FetchRules:
     return FetchRules(
         headers=config.request_headers(__version__),
         addresses=config.address_rules,
         routes=config.connect_map,
-        sitemaps=config.sitemaps,
+        sitemaps=config.admissibility(crawl.seeds).scope if config.sitemaps else None,
     )
 
 

@@ -43,8 +43,10 @@ def sync_directory(directory: Path) -> None:
 
 
 def translated(error: OSError, path: Path) -> Exception:
-    """DiskFull for an error that means it, else the error itself."""
-    return DiskFull(f"no room for {path}: {error.strerror}") if error.errno in _NO_ROOM else error
+    """DiskFull for an error that means it, else the same error with the file's name, which a descriptor has not."""
+    if error.errno in _NO_ROOM:
+        return DiskFull(f"no room for {path}: {error.strerror}")
+    return OSError(error.errno, error.strerror, str(path))
 
 
 def _write_all(fd: int, octets: bytes) -> None:

@@ -18,10 +18,12 @@ MEMORY_BYTES_MAX = 2**31
 """Address space of a parser. The mean process needs 120 MB; the worst markup found, 20 MB of empty paragraphs, 1.3 GB.
 
 A page that wants more costs one process, not the machine."""
+JOB_CPU_S = 10.0
+"""Of a processor's time for one capture, however busy the machine is. The slowest honest page measured needs 0.3 s, a
+sitemap of 50 MB 1.5 s."""
 
 encode = msgspec.msgpack.Encoder().encode
 decode_jobs = msgspec.msgpack.Decoder(list[ParseJob]).decode
-decode_results = msgspec.msgpack.Decoder(list[Parsed | Unparsed]).decode
 
 
 class Ending(IntEnum):
@@ -37,6 +39,12 @@ class FrameTooLarge(Exception):
     """A message beyond FRAME_BYTES_MAX, or a length that no sender of ours writes."""
 
 
+class DiskFailed(msgspec.Struct, tag=True, frozen=True):
+    """The last frame of a parser that ends with Ending.DISK_FAILED: the file, and what the system says of it."""
+
+    sentence: str
+
+
 class WorkerPlan(msgspec.Struct, frozen=True):
     """The first frame to a worker: all it needs to know.
 
@@ -50,9 +58,11 @@ class WorkerPlan(msgspec.Struct, frozen=True):
     text_directory: str
     serial: int
     memory_bytes_max: int = MEMORY_BYTES_MAX
+    job_cpu_s: float = JOB_CPU_S
 
 
 decode_plan = msgspec.msgpack.Decoder(WorkerPlan).decode
+decode_answer = msgspec.msgpack.Decoder(list[Parsed | Unparsed] | DiskFailed).decode
 
 
 def frame(message: object) -> bytes:

@@ -1,7 +1,7 @@
 """The partition store on RocksDB: options of each family, opening, batches. What rows mean is in `core.rows`."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from rocksdict import (
@@ -27,6 +27,9 @@ WRITE_BUFFER_BYTES = 64 * 2**20
 """Memory of all memtables together; the oldest is flushed when it is reached."""
 WAL_BYTES_MAX = 128 * 2**20
 """A longer log forces the flush of the family that holds it back, so reopening replays at most this much."""
+
+NO_ROOM = ("No space left", "NoSpace", "Space limit", "Disk quota exceeded", "File too large")
+"""In RocksDB's words; the last two are limits that somebody set and can lift, as for our own files."""
 
 
 class RocksBatch:
@@ -146,12 +149,13 @@ class RocksPartitionStore:
 
     def close(self) -> None:
         """See `ports.partition_store.PartitionStore`."""
-        for family in self._families.values():
-            family.close()
-        # Each handle keeps the database, and with it the lock of its directory.
-        self._families.clear()
-        self._handles.clear()
-        self._db.close()
+        with _translated(self._directory), ExitStack() as closing:
+            # Each handle keeps the database, and with it the lock of its directory: a flush that fails leaves none.
+            closing.callback(self._db.close)
+            closing.callback(self._handles.clear)
+            closing.callback(self._families.clear)
+            for family in self._families.values():
+                closing.callback(family.close)
 
 
 def _refuse_headless(directory: Path) -> None:
@@ -173,7 +177,7 @@ def _translated(directory: Path) -> Iterator[None]:
 
 def _fault(directory: Path, error: Exception) -> StoreFull | StoreLocked | StoreCorrupt:
     text = str(error)
-    if "No space left" in text or "NoSpace" in text or "Space limit" in text:
+    if any(words in text for words in NO_ROOM):
         return StoreFull(f"{directory}: no space left on the disk")
     if "/LOCK: " in text:
         return StoreLocked(f"{directory} is held by another process")

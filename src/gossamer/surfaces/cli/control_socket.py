@@ -56,7 +56,7 @@ def ask(path: Path, do: str, timeout_s: float = 2.0) -> dict[str, Any] | None:
 def _act(line: bytes, open_: OpenCrawl, live: Live) -> dict[str, Any]:
     try:
         do = json.loads(line)["do"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return {"error": 'one JSON line is expected: {"do": "status" | "pause" | "resume" | "stop"}'}
     match do:
         case "status":

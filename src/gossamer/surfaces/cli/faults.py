@@ -13,9 +13,10 @@ from gossamer.adapters.system.lock import DirectoryInUse, DirectoryLock
 from gossamer.bootstrap import NoRoom
 from gossamer.ports.parsing import ParserUnusable
 from gossamer.ports.partition_store import StoreCorrupt, StoreFull, StoreLocked
+from gossamer.ports.segments import DiskFull
 from gossamer.reading import NothingThere
 
-MACHINE_FAULTS = (ContactLogDamaged, NoRoom, ParserUnusable, StoreCorrupt, StoreFull, StoreLocked)
+MACHINE_FAULTS = (ContactLogDamaged, DiskFull, NoRoom, ParserUnusable, StoreCorrupt, StoreFull, StoreLocked)
 
 
 class MachineFailed(click.ClickException):

@@ -12,7 +12,10 @@ from gossamer.config_faults import ConfigFaults
 
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "Scope": ("scope", "include", "exclude", "max_hops", "sitemaps"),
-    "Budget": ("max_pages", "max_pages_per_host", "concurrency", "parsers"),
+    "Budget": (
+        *("max_pages", "max_pages_per_host", "max_pages_per_site", "max_pages_per_host_day", "site_budgets"),
+        *("concurrency", "parsers"),
+    ),
     "Politeness": (
         *("delay_s", "delay_factor", "delay_max_s", "per_address_delay_s", "attempts", "retry_base_s"),
         *("robots", "robots_unreachable"),
@@ -23,7 +26,7 @@ GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "Labs": ("connect_to", "allow_address", "ca_file"),
 }
 """Options that are in no group come at the end, so that none is forgotten."""
-VALUES_SHOWN: Final = frozenset({"scope", "robots", "robots_unreachable", "text", "seen"})
+VALUES_SHOWN: Final = frozenset({"scope", "robots", "robots_unreachable", "text", "seen", "site_budgets"})
 F = TypeVar("F", bound=Callable[..., Any])
 CONFIG_FILE = "gossamer.toml"
 

@@ -271,4 +271,7 @@ def higher_ceiling(options: Mapping[str, Any], crawl: CrawlRow) -> str:
         return f"--max-pages {2 * most}"
     if most_of_host is not None and crawl.end == End.BUDGET_SPENT:
         return f"--max-pages-per-host {2 * most_of_host}"
+    most_of_site = options.get("max_pages_per_site")
+    if most_of_site is not None and crawl.end == End.BUDGET_SPENT:
+        return f"--max-pages-per-site {2 * most_of_site}"
     return ""

@@ -1,4 +1,4 @@
-"""What the frontier costs as it grows: `python -m bench.frontier [--quick] [--urls N --hosts N] [--to FILE]`.
+"""What the frontier costs as it grows: `python -m bench.frontier [--quick] [--urls N --hosts N]`.
 
 The real ledger, frontier and RocksDB state, without network and parsers. Three processes, one after the other:
 
@@ -9,8 +9,8 @@ The real ledger, frontier and RocksDB state, without network and parsers. Three 
 3. *lease* leases and settles a million of the URLs; time is virtual, so a host's rest costs nothing. robots.txt of
    every host is known to be absent, as in a crawl that has been under way for an hour.
 
-Rates are per second of wall time of one process; RocksDB's own threads use the second core. With `--to` the figures of
-each step of a million URLs go to a JSON file, from which docs/performance.md is drawn.
+Rates are per second of wall time of one process; RocksDB's own threads use the second core. `steps` has the figures of
+each million of URLs, from which the plot in docs/performance.md is drawn.
 """
 
 import argparse
@@ -358,7 +358,6 @@ def main() -> None:
     parser.add_argument("--hosts", type=int, default=0, help="default: a tenth of the URLs")
     parser.add_argument("--leases", type=int, default=LEASES)
     parser.add_argument("--quick", action="store_true", help="1 M URLs, 100,000 leases")
-    parser.add_argument("--to", type=Path, help="also write the figures there")
     parser.add_argument("--part", nargs="+", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.part:
@@ -379,9 +378,7 @@ def main() -> None:
     for name, value in figures.items():
         if name != "steps":
             print(f"{name:<24}{value:>14,}" if isinstance(value, int | float) else f"{name:<24}{value}")
-    if options.to:
-        options.to.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
-    print(json.dumps({name: value for name, value in figures.items() if name != "steps"}))
+    print(json.dumps(figures))
 
 
 if __name__ == "__main__":

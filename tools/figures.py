@@ -75,7 +75,33 @@ def scrapy_compare(result: Figures) -> str:
     return "\n".join([*rows, "", f"{result['pages']:,} pages of real documentation sites from a local nginx."])
 
 
-TABLES: Final[Mapping[str, Callable[[Figures], str]]] = {"scrapy_compare": scrapy_compare}
+def frontier(result: Figures) -> str:
+    """Rates at size, what they were in the first million, memory and disk."""
+    leases, commits = result["leaseSettleSteps"], ("commitMsMedian", "commitMsP99", "commitMsMax")
+    lease = " | ".join(map(_number, (result["leaseSettlePerSecond"], leases[0], leases[-1])))
+    commit = ", ".join(_number(result[key]) for key in commits)
+    rows = [
+        f"| {result['urls']:,} URLs over {result['hosts']:,} hosts | all | first step | last step |",
+        "| --- | ---: | ---: | ---: |",
+        _at_size(result, "checks of links a second", "checksPerSecond"),
+        _at_size(result, "URLs admitted a second", "admitsPerSecond"),
+        f"| URLs leased and settled a second | {lease} |",
+        f"| a commit of 512 events: median, 99 %, worst | {commit} ms | | |",
+        f"| peak memory | {_number(result['rssMb'])} MB | | |",
+        f"| from a kill to the first lease | {_number(result['reopenSeconds'])} s | | |",
+        f"| disk, after compaction | {_number(result['bytesPerUrl'])} bytes a URL | | |",
+        "",
+        "![rates and memory against the number of URLs](images/frontier.svg)",
+    ]
+    return "\n".join(rows)
+
+
+def _at_size(result: Figures, title: str, key: str) -> str:
+    steps = result["steps"]
+    return f"| {title} | {_number(result[key])} | {_number(steps[0][key])} | {_number(steps[-1][key])} |"
+
+
+TABLES: Final[Mapping[str, Callable[[Figures], str]]] = {"scrapy_compare": scrapy_compare, "frontier": frontier}
 
 
 def _number(value: float) -> str:

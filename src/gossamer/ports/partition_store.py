@@ -60,7 +60,7 @@ class PartitionStore(Protocol):
     def heads(self, family: Family, ranges: Sequence[tuple[bytes, bytes]], limit: int) -> list[list[Row]]:
         """The first `limit` rows of each range (start <= key < stop), all from one consistent view.
 
-        For many short reads: a third of what as many scans cost.
+        For many short reads: cheaper than as many scans.
         """
 
     def batch(self) -> Batch:

@@ -90,7 +90,7 @@ class Crawl:
         )
         self.frontier = Frontier(self.store, self.clock, _rules(config), Budget(None), Random(1))
         self.seen = ExactSeen(self.store, 1)
-        rules = LedgerRules(config.admissibility([]), config.ceilings, config.retry_rules)
+        rules = LedgerRules(config.admissibility([]), config.ceilings, config.retry_rules, config.wishes)
         self.ledger = Ledger(Books(self.store, self.seen), self.frontier, self.crawl, rules, Random(2))
         self.stalls_s: list[float] = []
 

@@ -233,7 +233,7 @@ def _frontier(
 
 
 def _ledger_rules(config: CrawlConfig, crawl: CrawlRow) -> LedgerRules:
-    return LedgerRules(config.admissibility(crawl.seeds), config.ceilings, config.retry_rules)
+    return LedgerRules(config.admissibility(crawl.seeds), config.ceilings, config.retry_rules, config.wishes)
 
 
 def _fetch_rules(crawl: CrawlRow, config: CrawlConfig) -> FetchRules:

@@ -31,6 +31,7 @@ from gossamer.core.bloom_saved import BloomPlan
 from gossamer.core.budget import Ceilings
 from gossamer.core.connect_to import ConnectMap, ConnectTo
 from gossamer.core.politeness import DelayRules
+from gossamer.core.priority import Wishes
 from gossamer.core.scope import Scope, ScopeKind
 from gossamer.core.url import Url
 
@@ -64,6 +65,10 @@ OPTIONS: tuple[Option, ...] = (
            "fetch only URLs that match (searched in the normalised URL)", many=True),
     Option("exclude", "--exclude", "RE", pattern, (), "a regular expression",
            "never fetch URLs that match; wins over --include", many=True),
+    Option("prefer", "--prefer", "RE", pattern, (), "a regular expression",
+           "fetch URLs that match before others, two levels of priority up", many=True),
+    Option("defer", "--defer", "RE", pattern, (), "a regular expression",
+           "fetch URLs that match after others, two levels of priority down", many=True),
     Option("max_pages", "--max-pages", "N", or_none(integer(1, 10**12)), None, _COUNT,
            "stop after N fetched pages, exactly"),
     Option("max_pages_per_host", "--max-pages-per-host", "N", or_none(integer(1, 10**12)), None, _COUNT,
@@ -130,6 +135,8 @@ class CrawlConfig:
     scope: str
     include: tuple[re.Pattern[str], ...]
     exclude: tuple[re.Pattern[str], ...]
+    prefer: tuple[re.Pattern[str], ...]
+    defer: tuple[re.Pattern[str], ...]
     max_pages: int | None
     max_pages_per_host: int | None
     max_pages_per_site: int | None
@@ -161,6 +168,11 @@ class CrawlConfig:
         """Scope around these seeds (in normal form), and the trap rules."""
         scope = Scope(ScopeKind(self.scope), tuple(Url(seed) for seed in seeds), self.include, self.exclude)
         return Admissibility(scope)
+
+    @property
+    def wishes(self) -> Wishes:
+        """What comes first and last."""
+        return Wishes(self.prefer, self.defer)
 
     @property
     def ceilings(self) -> Ceilings:

@@ -1,5 +1,6 @@
 """Which URL comes first, and which host."""
 
+import re
 from collections import Counter
 from random import Random
 
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gossamer.core.priority import LEVELS, PRIORITY_MAX, Signals, draw_level, level_of, priority_of
+from gossamer.core.priority import LEVELS, PRIORITY_MAX, Signals, Wishes, draw_level, level_of, priority_of
 
 signals = st.builds(
     Signals,
@@ -41,6 +42,18 @@ def test_each_doubling_of_linking_sites_is_worth_half_a_hop_up_to_four(sites: in
 def test_a_first_failure_is_no_verdict_on_a_host() -> None:
     assert priority_of(Signals(hop=1, bad=1)) - priority_of(Signals(hop=1)) < 16
     assert priority_of(Signals(hop=1, bad=10**6)) - priority_of(Signals(hop=1)) == 63
+
+
+def test_the_operators_wish_is_worth_two_levels() -> None:
+    wishes = Wishes(prefer=(re.compile("/news/"),), defer=(re.compile(r"\?page="),))
+    assert [wishes.nudge(f"http://a.test{path}") for path in ("/news/1", "/", "/?page=2", "/news/?page=2")] == [
+        -64,
+        0,
+        64,
+        0,
+    ]
+    far = Signals(hop=9)
+    assert level_of(priority_of(far)) - level_of(priority_of(far, wishes.nudge("http://a.test/news/1"))) == 2
 
 
 def test_each_level_is_drawn_twice_as_often_as_the_next() -> None:

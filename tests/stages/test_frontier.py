@@ -96,6 +96,13 @@ def test_seeds_come_before_what_they_link_to() -> None:
     assert [e.url for e in world.web.exchanges][1:] == [f"{A}1", f"{A}2", f"{A}deep"]
 
 
+def test_what_the_operator_prefers_comes_first_and_what_is_deferred_last() -> None:
+    world = unpaced(A, delay_s=1, prefer=(r"/b\d",), defer=(r"/a\d",))
+    world.web.answers[A] = page("/a1", "/c1", "/b1", "/a2", "/b2")
+    assert world.crawl() is End.COMPLETED
+    assert [e.url[-2:] for e in world.web.exchanges][2:] == ["b1", "b2", "c1", "a1", "a2"]
+
+
 def test_a_url_that_sorts_before_what_was_read_is_not_lost() -> None:
     """Forty links of hop 1 are in the queue; a URL of hop 0 comes when the cursor has passed its place."""
     world = unpaced(A, delay_s=1)

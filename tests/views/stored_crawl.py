@@ -92,7 +92,7 @@ class StoredCrawl:
         )
         self.frontier = Frontier(store, self.clock, rules, Budget(self.config.max_pages), self.rng)
         admissibility = self.config.admissibility(seeds)
-        ledger_rules = LedgerRules(admissibility, self.config.ceilings, self.config.retry_rules)
+        ledger_rules = LedgerRules(admissibility, self.config.ceilings, self.config.retry_rules, self.config.wishes)
         self.snapshots = SimSnapshots()
         seen: Seen = ExactSeen(store, 1)
         if self.config.seen == "bloom":

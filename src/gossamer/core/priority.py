@@ -3,6 +3,7 @@
 Smaller comes first. Whom we may ask now is politeness, and stands elsewhere.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log2
@@ -16,6 +17,7 @@ HOPS_MAX: Final = 12  # farther is all the same
 FAME_STEP: Final = 8  # each doubling of the sites that link to a site is worth half a hop
 FAME_MAX: Final = 64
 QUALITY_SPAN: Final = 64  # a host that never answers well is four hops behind its like
+NUDGE: Final = 64  # two levels: what the operator wants comes before four hops of what the crawl found
 PATIENCE: Final = 4  # good answers that a host is taken to have given before any
 
 
@@ -31,6 +33,20 @@ class Signals:
     in_degree: int = 0
     good: int = 0
     bad: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the operator wants first and last: patterns that are searched in the normalised URL."""
+
+    prefer: tuple[re.Pattern[str], ...] = ()
+    defer: tuple[re.Pattern[str], ...] = ()
+
+    def nudge(self, url: str) -> int:
+        """What to add to its priority: NUDGE levels up, or down; where both match, nothing."""
+        is_preferred = any(pattern.search(url) for pattern in self.prefer)
+        is_deferred = any(pattern.search(url) for pattern in self.defer)
+        return NUDGE * (is_deferred - is_preferred)
 
 
 def priority_of(signals: Signals, nudge: int = 0) -> int:

@@ -3,7 +3,7 @@
 from gossamer.core.budget import Ceilings
 from gossamer.core.keys import ready_key, sitemap_key, url_row_key
 from gossamer.core.patterns import form_of
-from gossamer.core.priority import FIRST, Signals, priority_of
+from gossamer.core.priority import FIRST, Signals, Wishes, priority_of
 from gossamer.core.rows import CrawlRow, Kind, State, TallyRow, UrlRow, dump
 from gossamer.core.site_traps import SiteTrap, count_admitted, is_host_burst, weigh
 from gossamer.core.url import Url
@@ -18,11 +18,12 @@ from gossamer.stages.seen import Seen
 class Admitting:
     """Writes SEEN, URLS and READY. Scope and the traps of a URL's own form were looked at where it was found."""
 
-    def __init__(self, seen: Seen, accounts: HostAccounts, crawl: CrawlRow, ceilings: Ceilings) -> None:
+    def __init__(self, seen: Seen, accounts: HostAccounts, crawl: CrawlRow, ceilings: Ceilings, wishes: Wishes) -> None:
         self._seen = seen
         self._accounts = accounts
         self._crawl = crawl
         self._ceilings = ceilings
+        self._wishes = wishes
 
     def admit(self, posting: Posting, event: Discovered) -> None:
         """Those of the URLs that are new."""
@@ -87,7 +88,8 @@ class Admitting:
             row.priority = FIRST
             posting.urgent.add(key[:8])
         else:
-            row.priority = priority_of(_signals(row, tally, self._accounts.site(posting, key[:8], tally), late))
+            site = self._accounts.site(posting, key[:8], tally)
+            row.priority = priority_of(_signals(row, tally, site, late), self._wishes.nudge(row.url))
         row.sequence = crawl.counters.next_sequence()
         place = ready_key(crawl.number, key[:8], row.priority, row.sequence)
         posting.batch.put(Family.READY, place, key)

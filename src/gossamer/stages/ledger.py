@@ -25,6 +25,7 @@ from gossamer.core.keys import (
 )
 from gossamer.core.messages import Parsed, ParseJob
 from gossamer.core.outcome import Failed, Outcome, Reason, Redirected
+from gossamer.core.priority import Wishes
 from gossamer.core.rows import HISTORY_MAX, OPEN_STATES, CaptureRow, CrawlRow, Kind, State, TallyRow, UrlRow, dump, load
 from gossamer.core.site_traps import ceiling_of
 from gossamer.core.url import Url, host_of, link_keys, site_of
@@ -53,6 +54,7 @@ class LedgerRules:
     admissibility: Admissibility
     ceilings: Ceilings
     retry: RetryRules
+    wishes: Wishes
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class Ledger:
         self._sites = frontier.sites
         self._accounts = HostAccounts(frontier.tallies, frontier.sites)
         self._watch = TrapWatch(books.partition, crawl.number)
-        self._admitting = Admitting(books.seen, self._accounts, crawl, rules.ceilings)
+        self._admitting = Admitting(books.seen, self._accounts, crawl, rules.ceilings, rules.wishes)
         self._places = HostPlaces(crawl, frontier.hosts, frontier.sites)
         self._rules = rules
         self.retry = rules.retry

@@ -249,7 +249,7 @@ class World:
             Budget(config.max_pages, spent=crawl.counters.fetched),
             self._rng,
         )
-        rules = LedgerRules(admissibility, config.ceilings, config.retry_rules)
+        rules = LedgerRules(admissibility, config.ceilings, config.retry_rules, config.wishes)
         books = Books(self.partition, self._seen(crawl, config))
         ledger = Ledger(books, frontier, crawl, rules, self._rng)
         store = Store(durable, ledger, frontier, clock)

@@ -12,6 +12,7 @@ from gossamer.config_faults import ConfigFaults
 
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
     "Scope": ("scope", "include", "exclude", "max_hops", "sitemaps"),
+    "Order": ("prefer", "defer"),
     "Budget": (
         *("max_pages", "max_pages_per_host", "max_pages_per_site", "max_pages_per_host_day", "site_budgets"),
         *("concurrency", "parsers"),

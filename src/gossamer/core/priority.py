@@ -6,8 +6,9 @@ Smaller comes first. Whom we may ask now is politeness, and stands elsewhere.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import log2
-from typing import Final
+from typing import Final, NamedTuple
 
 LEVELS: Final = 8  # front queues; each is drawn twice as often as the next
 FIRST: Final = 0  # sitemaps: they name what is worth fetching
@@ -21,8 +22,7 @@ NUDGE: Final = 64  # two levels: what the operator wants comes before four hops 
 PATIENCE: Final = 4  # good answers that a host is taken to have given before any
 
 
-@dataclass(frozen=True, slots=True)
-class Signals:
+class Signals(NamedTuple):
     """What is known when a URL is admitted.
 
     `hop`: links from a seed. `in_degree`: distinct other sites that link to its site. `good` and `bad`: pages of its
@@ -44,11 +44,14 @@ class Wishes:
 
     def nudge(self, url: str) -> int:
         """What to add to its priority: NUDGE levels up, or down; where both match, nothing."""
+        if not (self.prefer or self.defer):
+            return 0
         is_preferred = any(pattern.search(url) for pattern in self.prefer)
         is_deferred = any(pattern.search(url) for pattern in self.defer)
         return NUDGE * (is_deferred - is_preferred)
 
 
+@lru_cache(4_096)
 def priority_of(signals: Signals, nudge: int = 0) -> int:
     """A number from 1 to 255; `nudge` is the operator's, added at the end."""
     fame = min(FAME_MAX, int(FAME_STEP * log2(1 + signals.in_degree))) if signals.in_degree else 0

@@ -47,6 +47,9 @@ class Weighed(NamedTuple):
     level: int = 0
 
 
+_LATE: Final = tuple(Weighed(level=level) for level in range(LEVEL_MAX + 1))
+
+
 # What is kept ---------------------------------------------------------------------------------------------------------
 
 
@@ -128,12 +131,12 @@ def weigh(counts: HostCounts, page: Form | None, form: Form, year_now: int) -> W
     """
     repetitive = counts.novelty.level
     if page is None:
-        return Weighed(level=repetitive)
+        return _LATE[repetitive]
     if repetitive == LEVEL_MAX:
         return Weighed(SiteTrap.MOSTLY_DUPLICATES)
     count = None if form.pattern is None else counts.patterns.get(form.pattern)
     if count is None or not form.is_kin(page):
-        return Weighed(level=repetitive)
+        return _LATE[repetitive]
     if form.year is not None and count.is_calendar:
         if form.year > year_now + YEARS_AHEAD_MAX:
             return Weighed(SiteTrap.FAR_DATE)
@@ -141,7 +144,7 @@ def weigh(counts: HostCounts, page: Form | None, form: Form, year_now: int) -> W
             return Weighed(SiteTrap.ENDLESS_CALENDAR)
     if form.values and count.recombines(form):
         return Weighed(SiteTrap.RECOMBINED_PARAMETERS)
-    return Weighed(level=min(LEVEL_MAX, repetitive + count.level))
+    return _LATE[min(LEVEL_MAX, repetitive + count.level)]
 
 
 def is_host_burst(counts: SiteCounts) -> bool:

@@ -62,9 +62,7 @@ class Admitting:
         key, url = new
         if not self._seen.add(posting.batch, key):
             return False
-        row = UrlRow(
-            url, State.READY, event.kind, event.hop, event.via, event.how, posting.at, 0, 0, redirects=event.redirects
-        )
+        row = UrlRow(url, State.READY, event.kind, event.hop, event.via, event.how, posting.at, 0, 0, event.redirects)
         posting.tallies[key[:8]] = tally
         if not tally.has_urls:
             site = self._accounts.site(posting, key[:8], tally)

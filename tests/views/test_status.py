@@ -1,14 +1,17 @@
 """The status document and the list of hosts, as the store gives them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from tests.views.stored_crawl import START, StoredCrawl
 
 from gossamer.adapters.memory.partition_store import MemoryPartitionStore
+from gossamer.core.breaker import PROBES_MAX
 from gossamer.core.outcome import Denied, Failed, Reason, Throttled
+from gossamer.core.politeness import FAILURES_MAX, HostManners
 from gossamer.core.robots_copy import Absent, Body, Unavailable, UnreachableMode
 from gossamer.stages.events import HostChanged
-from gossamer.views.hosts import HostView, host_views
+from gossamer.views.hosts import HostRules, HostView, host_views
 from gossamer.views.status import HostCounts, status_document, stored_status
 
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
@@ -31,7 +34,8 @@ def stored(crawl: StoredCrawl, *, is_held: bool = False) -> dict[str, object]:
 
 
 def hosts(crawl: StoredCrawl, host: str | None = None) -> dict[str, HostView]:
-    views = host_views(crawl.store, 1, crawl.config.delay_rules, crawl.clock.now(), host=host)
+    rules = HostRules(crawl.config.delay_rules, crawl.config.ceilings)
+    views = host_views(crawl.store, 1, rules, crawl.clock.now(), host=host)
     return {view.host: view for view in views}
 
 
@@ -111,3 +115,25 @@ def test_the_rest_in_force_is_the_longest_wish(tmp_path: Path) -> None:
     assert after.delay_seconds > 3
     assert after.failures == 1
     assert after.next_allowed_at is not None
+
+
+def test_a_host_shows_where_it_waits_what_its_budget_leaves_and_its_breaker(tmp_path: Path) -> None:
+    crawl = world(tmp_path)
+    before = hosts(crawl)["a.test"]
+    assert (before.breaker, before.budget_left, before.front_level) == ("closed", None, "0")
+    crawl.config = replace(crawl.config, max_pages_per_host=9, max_pages_per_site=3, max_pages_per_host_day=5)
+    assert hosts(crawl)["a.test"].budget_left == 2
+    crawl.config = replace(crawl.config, site_budgets="star", max_pages_per_site=None, max_pages_per_host_day=1)
+    assert hosts(crawl)["a.test"].budget_left == 0
+    crawl.config = replace(crawl.config, max_pages_per_host_day=None, max_pages_per_host=None)
+    assert hosts(crawl)["a.test"].budget_left == 9
+    host = crawl.frontier.host(crawl.row(A)[0][:8], "a.test")
+    for failures, state in ((FAILURES_MAX, "open"), (FAILURES_MAX + PROBES_MAX, "dead")):
+        host.row.manners = HostManners(crawl.clock.now() + 1, failures=failures)
+        crawl.post(HostChanged(host))
+        assert hosts(crawl)["a.test"].breaker == state
+
+
+def test_a_host_that_was_never_contacted_waits(tmp_path: Path) -> None:
+    crawl = StoredCrawl(MemoryPartitionStore(), tmp_path)
+    assert stored(crawl)["hosts"] == {"busy": 0, "waiting": 1, "parked": 0}

@@ -5,7 +5,7 @@ Everything here reads a consistent view of a partition, also while a crawl runs,
 - `forms`: times, hashes and states as they appear in JSON.
 - `lookup`: the rows of one URL.
 - `status`: the totals; a running process makes the same document from its memory.
-- `pages`, `links`, `texts`, `hosts`: lists, a row at a time, for tables and exports.
+- `pages`, `links`, `texts`, `hosts` with `budgets`: lists, a row at a time, for tables and exports.
 - `records`: the stored bytes of a capture.
 - `problems`: what a check found wrong, all counted and the first kept.
 - `why`: every decision about one URL in order (`why_case`: what a step is), with `why_rules` (what the rules say),

@@ -83,13 +83,15 @@ def stored_host_counts(partition: PartitionStore, crawl: int, now: float, mode: 
     """Hosts with URLs ready: parked where robots.txt closes an origin now, else waiting. 3 µs a host."""
     waiting = parked = 0
     for row in _hosts_with_work(partition, crawl):
-        is_closed = any(permission(origin.copy, now, mode) is Permission.CLOSED for origin in row.origins.values())
+        origins = row.origins.values() if row is not None else ()
+        is_closed = any(permission(origin.copy, now, mode) is Permission.CLOSED for origin in origins)
         parked += is_closed
         waiting += not is_closed
     return HostCounts(0, waiting, parked)
 
 
-def _hosts_with_work(partition: PartitionStore, crawl: int) -> Iterator[HostRow]:
+def _hosts_with_work(partition: PartitionStore, crawl: int) -> Iterator[HostRow | None]:
+    """None for a host that was never contacted."""
     prefix = tally_key(crawl, b"")
     keys: list[bytes] = []
     for key, stored in partition.scan(Family.TALLIES, prefix, prefix + LAST):
@@ -101,7 +103,6 @@ def _hosts_with_work(partition: PartitionStore, crawl: int) -> Iterator[HostRow]
     yield from _host_rows(partition, keys)
 
 
-def _host_rows(partition: PartitionStore, keys: list[bytes]) -> Iterator[HostRow]:
+def _host_rows(partition: PartitionStore, keys: list[bytes]) -> Iterator[HostRow | None]:
     for stored in partition.get_many(Family.HOSTS, keys):
-        if stored is not None:
-            yield load(HostRow, stored)
+        yield load(HostRow, stored) if stored is not None else None

@@ -37,7 +37,7 @@ from gossamer.surfaces.cli.printing import (
     write_lines,
 )
 from gossamer.views.forms import states_named
-from gossamer.views.hosts import HostView, host_views
+from gossamer.views.hosts import HostRules, HostView, host_views
 from gossamer.views.lookup import first_known, host_meant, page_row
 from gossamer.views.pages import PageFilter, PageRows, PageView, page_view, page_views
 from gossamer.views.status import stored_status
@@ -106,8 +106,8 @@ def hosts(look: Look, host: str | None) -> None:
     """List the hosts of a crawl: queue, results, how long each rests, and its robots.txt."""
     name = _host(host)
     with opened(look) as found:
-        delay = found.config.delay_rules
-        views = host_views(found.partition, found.crawl.number, delay, found.now, host=name)
+        rules = HostRules(found.config.delay_rules, found.config.ceilings)
+        views = host_views(found.partition, found.crawl.number, rules, found.now, host=name)
         if look.as_json:
             write_json_lines(views)
         else:

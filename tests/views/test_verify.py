@@ -15,7 +15,7 @@ from gossamer.core.bloom_saved import dump_mark, journal_key, mark_key, snapshot
 from gossamer.core.keys import capture_key, front_key, ready_key, tally_key, url_row_key, waiting_key
 from gossamer.core.outcome import Denied, Failed, Fetched, Reason, Redirected, Unreachable
 from gossamer.core.robots_copy import Body
-from gossamer.core.rows import CaptureKey, CaptureRow, Kind, State, TallyRow, dump, load
+from gossamer.core.rows import CaptureKey, CaptureRow, Kind, SiteRow, State, TallyRow, dump, load
 from gossamer.core.warc import warcinfo_record
 from gossamer.ports.partition_store import Family
 from gossamer.surfaces.cli.verify_prose import verify_prose
@@ -100,6 +100,10 @@ def wrong_tally(crawl: StoredCrawl) -> None:
     tally = load(TallyRow, crawl.store.get(Family.TALLIES, place) or b"")
     tally.ready += 1
     crawl.overwrite(Family.TALLIES, place, dump(tally))
+
+
+def wrong_site(crawl: StoredCrawl) -> None:
+    crawl.overwrite(Family.SITES, tally_key(1, b"n" * 8), dump(SiteRow("n.test", hosts=5)))
 
 
 def lost_place(crawl: StoredCrawl) -> None:
@@ -202,6 +206,10 @@ def ready_entry(crawl: StoredCrawl) -> bytes:
         (lambda crawl: crawl.overwrite(Family.TALLIES, tally_key(1, crawl.row(B)[0][:8]), None), "b.test: it has URLs, but no tally"),
         (lambda crawl: crawl.overwrite(Family.TALLIES, tally_key(1, b"n" * 8), dump(TallyRow("n.test", "n.test", [1] * 8))), "tally says 1"),
         (lambda crawl: crawl.overwrite(Family.HOSTS, crawl.row(A)[0][:8], None), "a.test: it has URLs, but no HOSTS row"),
+        (wrong_site, "the rows of sites say 7 hosts, other rows say 2"),
+        (lambda crawl: crawl.overwrite(Family.LINKERS, url_row_key(1, b"n" * 16), b""), "0 linking sites, other rows say 1"),
+        (lambda crawl: crawl.overwrite(Family.TEXTS, tally_key(1, b"n" * 8), b""), "new texts, other rows say"),
+        (lambda crawl: crawl.overwrite(Family.SITES, tally_key(1, b"n" * 8), b"\xc1"), "SITES: a row can't be read"),
         (lost_place, "b.test: it has URLs ready, but no place in a front queue"),
         (second_place, "a.test has no place there"),
         (wrong_levels, "a.test: its levels count"),

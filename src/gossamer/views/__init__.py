@@ -11,6 +11,7 @@ Everything here reads a consistent view of a partition, also while a crawl runs,
 - `why`: every decision about one URL in order (`why_case`: what a step is), with `why_rules` (what the rules say),
   `why_life` (what happened) and `why_found` (who links to it).
 - `verify`: the proof that the accounts are right, with `verify_rows` and `verify_queues` (families against
-  each other), `verify_seen` (a filter of known URLs), `verify_totals` (counts) and `verify_records` (bytes).
+  each other), `verify_seen` (a filter of known URLs), `verify_totals` and `verify_sites` (counts) and `verify_records`
+  (bytes).
 - `audit`: the proof that every contact was polite.
 """

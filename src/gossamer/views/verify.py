@@ -19,6 +19,7 @@ from gossamer.views.verify_queues import check_queues
 from gossamer.views.verify_records import RecordCheck, SegmentFile, check_segments
 from gossamer.views.verify_rows import RowCheck
 from gossamer.views.verify_seen import SavedFilter, check_filter
+from gossamer.views.verify_sites import check_sites
 from gossamer.views.verify_totals import HostTotals, check_counters, check_robots
 
 TICK_EVERY = 1_000
@@ -77,6 +78,7 @@ def verify(
             depth.tick("rows", count)
     hosts.finish()
     check_queues(partition, crawl.number, problems)
+    check_sites(partition, crawl.number, problems)
     check_counters(crawl, hosts.totals, problems)
     check_robots(partition, problems)
     walked, tail_bytes = check_segments(segments.files, problems, depth.tick, reads=depth.records)

@@ -44,7 +44,8 @@ def measure(command: Sequence[str], *, cwd: Path | None = None) -> TreeCost:
     """Runs `command` to its end in a measuring process of its own. Raises CalledProcessError if the measuring fails."""
     root = Path(__file__).resolve().parent.parent
     wrapped = [sys.executable, "-m", "bench.process_tree", *command]
-    environment = {**os.environ, "PYTHONPATH": str(root)}
+    paths = [str(root), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     done = subprocess.run(wrapped, stdout=subprocess.PIPE, check=True, cwd=cwd, env=environment)
     return msgspec.json.decode(done.stdout.splitlines()[-1], type=TreeCost)
 

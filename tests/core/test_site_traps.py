@@ -18,8 +18,10 @@ from gossamer.core.site_traps import (
     LEVEL_MAX,
     PATTERN_FREE,
     PATTERNS_MAX,
+    SITES_FREE,
     TEXTS_JUDGED_MIN,
     TEXTS_PER_HOST,
+    TEXTS_PER_SITE,
     TEXTS_REMEMBERED_MAX,
     YEARS_AHEAD_MAX,
     HostCounts,
@@ -32,6 +34,7 @@ from gossamer.core.site_traps import (
     count_text,
     explain_site_trap,
     is_host_burst,
+    is_site_burst,
     weigh,
 )
 from gossamer.core.url import Url, UrlFault, host_of, normalize, target_of
@@ -215,10 +218,18 @@ def test_each_level_halves_the_budget(novelty: Novelty, ceiling: int | None, lef
 
 
 def test_a_site_has_ten_hosts_and_one_more_for_five_texts() -> None:
-    assert not is_host_burst(SiteRow("a.test", hosts=HOSTS_FREE - 1, texts=0))
-    assert is_host_burst(SiteRow("a.test", hosts=HOSTS_FREE, texts=0))
-    assert is_host_burst(SiteRow("a.test", hosts=HOSTS_FREE, texts=TEXTS_PER_HOST - 1))
-    assert not is_host_burst(SiteRow("a.test", hosts=HOSTS_FREE, texts=TEXTS_PER_HOST))
+    assert not is_host_burst(SiteRow("a.test", hosts=HOSTS_FREE - 1, texts=0), None)
+    assert is_host_burst(SiteRow("a.test", hosts=HOSTS_FREE, texts=0), None)
+    assert is_host_burst(SiteRow("a.test", hosts=HOSTS_FREE, texts=TEXTS_PER_HOST - 1), None)
+    assert not is_host_burst(SiteRow("a.test", hosts=HOSTS_FREE, texts=TEXTS_PER_HOST), None)
+
+
+def test_a_rich_site_does_not_feed_a_farm_in_its_name() -> None:
+    rich = SiteRow("a.test", hosts=HOSTS_FREE, texts=1_000)
+    assert not is_host_burst(SiteRow("a.test", hosts=HOSTS_FREE - 1), HostCounts(texts=1))
+    assert is_host_burst(rich, HostCounts(texts=TEXTS_PER_HOST - 1))
+    assert not is_host_burst(rich, HostCounts(texts=TEXTS_PER_HOST))
+    assert is_host_burst(rich, HostCounts(texts=TEXTS_PER_HOST, hosts_led=1))
 
 
 def test_a_farm_with_a_text_of_its_own_on_every_host_ends_as_well() -> None:
@@ -237,6 +248,43 @@ def test_a_site_of_eighty_languages_is_admitted_as_its_pages_come_in() -> None:
 
     walked = TrapWalk(wiki).seed(hosts[0]).walk(10_000)
     assert {host_of(url) for url in walked.fetched} == {host_of(Url(url)) for url in hosts}
+
+
+# Sites behind a site.
+
+
+def test_behind_a_site_are_twenty_and_one_more_for_five_texts_of_the_family() -> None:
+    assert not is_site_burst(SiteRow("a.test", kin=SITES_FREE - 1))
+    assert is_site_burst(SiteRow("a.test", kin=SITES_FREE, texts=TEXTS_PER_SITE - 1))
+    assert not is_site_burst(SiteRow("a.test", kin=SITES_FREE, texts=1, kin_texts=TEXTS_PER_SITE - 1))
+
+
+def test_a_farm_whose_domains_all_link_to_one_another_ends_as_well() -> None:
+    def farm(url: Url) -> Seen:
+        if "seed" in url:
+            return Seen([Url("http://farm0.test/")], text=url)
+        return Seen([Url(f"http://farm{n}.test/") for n in range(1_000)], text=url)
+
+    walked = TrapWalk(farm).seed("http://seed.test/").walk(2_000)
+    assert len(walked.fetched) <= 1 + 1 + SITES_FREE * TEXTS_PER_SITE // (TEXTS_PER_SITE - 1) + 1
+    assert walked.refused[SiteTrap.SITE_BURST] > 0
+
+
+def test_sites_that_a_seed_links_to_are_all_welcome() -> None:
+    linked = [Url(f"http://s{n}.test/") for n in range(1_000)]
+    assert len(TrapWalk(lambda url: Seen(linked, text=url)).seed("http://seed.test/").walk(2_000).fetched) == 1_001
+
+
+def test_a_web_of_sites_with_something_to_read_is_crawled_from_one_seed() -> None:
+    """Each site has twenty pages and leads to two that nobody else names."""
+
+    def web(url: Url) -> Seen:
+        host, number = host_of(url), int(host_of(url)[1:-5])
+        pages = [Url(f"http://{host}/{word}") for word in "abcdefghijklmnopqrs"]
+        return Seen([*pages, *(Url(f"http://s{2 * number + n}.test/") for n in range(2) if number < 1_024)], text=url)
+
+    walked = TrapWalk(web).seed("http://s1.test/").walk(100_000)
+    assert len({host_of(url) for url in walked.fetched}) == 2_047
 
 
 # Bounds.
@@ -317,24 +365,16 @@ TRAPS = LabConfig(profile=Profile.TRAPS)
         (Trap.QUERY, 200, "recombined-parameters"),  # 17 values, and all pairs of them
         (Trap.REDIRECT, 11, None),
         (Trap.SUBDOMAINS, 12, "host-burst"),
+        (Trap.FARM, 26, "site-burst"),
     ],
 )
 def test_ten_thousand_steps_into_a_trap_are_few(trap: Trap, fetched_max: int, reason: str | None) -> None:
     web, seen = lab(TRAPS)
-    door = next(door for door in web.trap_doors() if web.trap(door) is trap)
-    walked = TrapWalk(seen).seed(door).walk(10_000)
+    door = Url(next(door for door in web.trap_doors() if web.trap(door) is trap))
+    walked = TrapWalk(lambda url: seen(url) if web.trap(url) else Seen([door])).seed("http://seed.test/").walk(10_000)
     assert not walked.waiting, "it ends by itself"
-    assert len(walked.fetched) <= fetched_max
+    assert len(walked.fetched) - 1 <= fetched_max
     assert reason is None or walked.refused[reason] > 0
-
-
-def test_a_farm_over_many_domains_is_left_to_priority() -> None:
-    """Each of its sites is one page: no count of a host or a site shows it, and a scope of one site never enters."""
-    web, seen = lab(TRAPS)
-    door = next(door for door in web.trap_doors() if web.trap(door) is Trap.FARM)
-    walked = TrapWalk(seen).seed(door).walk(100)
-    assert not walked.refused
-    assert walked.waiting
 
 
 @pytest.mark.slow

@@ -10,8 +10,11 @@ from gossamer.core.site_traps import (
     HostCounts,
     SiteTrap,
     count_admitted,
+    count_host,
     count_text,
+    family_of,
     is_host_burst,
+    is_site_burst,
     weigh,
 )
 from gossamer.core.traps import trap_of
@@ -35,6 +38,9 @@ class Seen:
 class SiteCounts:
     hosts: int = 0
     texts: int = 0
+    family: str = ""
+    kin: int = 0
+    kin_texts: int = 0
 
 
 @dataclass
@@ -80,7 +86,7 @@ class TrapWalk:
             is_new = seen.text not in self.texts
             self.texts.add(seen.text)
             count_text(host.counts, form_of(url), is_new=is_new)
-            self.sites[site_of(host_of(url))].texts += is_new
+            self._count_text(self.sites[site_of(host_of(url))], is_new=is_new)
         host.visits = after_page(host.visits, url, seen.links)
         for link in seen.links:
             self._admit(link, url, hop + 1, 0)
@@ -95,13 +101,11 @@ class TrapWalk:
             return
         if key_form(url) in self.known:
             return
-        site = self.sites.setdefault(site_of(name), SiteCounts())
         if name not in self.hosts:
-            if page is not None and is_host_burst(site):
-                self.refused[SiteTrap.HOST_BURST] += 1
+            burst = self._host(name, page)
+            if burst is not None:
+                self.refused[burst] += 1
                 return
-            self.hosts[name] = Host()
-            site.hosts += 1
         counts, form = self.hosts[name].counts, form_of(url)
         source: Form | None = form_of(page) if page is not None and host_of(page) == name else None
         weighed = weigh(counts, source, form, YEAR)
@@ -112,3 +116,25 @@ class TrapWalk:
         count_admitted(counts, source, form)
         self.levels[url] = weighed.level
         heapq.heappush(self.waiting, (hop + weighed.level, len(self.known), hop, redirects, url))
+
+    def _host(self, name: str, page: Url | None) -> SiteTrap | None:
+        """Take up a new host, unless there are too many."""
+        site, linking, leading = self.sites.setdefault(site_of(name), SiteCounts()), SiteCounts(), None
+        if page is not None:
+            linking = self.sites[site_of(host_of(page))]
+            leading = self.hosts[host_of(page)].counts if linking is site else None
+            if site.hosts and is_host_burst(site, leading):
+                return SiteTrap.HOST_BURST
+            if not site.hosts and linking.family and is_site_burst(self.sites[linking.family]):
+                return SiteTrap.SITE_BURST
+            if not site.hosts:
+                site.family = family_of(linking.family, site_of(name))
+                self.sites[site.family].kin += site.family != site_of(name)
+        count_host(site, leading)
+        self.hosts[name] = Host()
+        return None
+
+    def _count_text(self, site: SiteCounts, *, is_new: bool) -> None:
+        site.texts += is_new
+        if site.family and self.sites[site.family] is not site:
+            self.sites[site.family].kin_texts += is_new

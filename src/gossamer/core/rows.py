@@ -219,6 +219,7 @@ class SiteRow(msgspec.Struct, array_like=True):
     """One site in one crawl: its hosts and stored 2xx pages, and `in_degree`, the distinct other sites that link to it.
 
     `parked`: hosts that wait because its budget or their own is spent. `texts`: pages with a text new to the crawl.
+    `family`: the name of its head (`site_traps.family_of`), where `kin` counts the other sites and `kin_texts` theirs.
     """
 
     site: str
@@ -227,6 +228,9 @@ class SiteRow(msgspec.Struct, array_like=True):
     in_degree: int = 0
     parked: int = 0
     texts: int = 0
+    family: str = ""
+    kin: int = 0
+    kin_texts: int = 0
 
 
 class Counters(msgspec.Struct):

@@ -1,8 +1,7 @@
 """Traps that only many URLs show: named rules on counts of a host and of a site. What one URL shows is in `traps`.
 
-Endless calendars, filters combined without end, bursts of hosts under one site, hosts that say the same again and
-again. A farm of links over many sites is no trap by any count of one site: what stops it is that nobody else links
-there, which is priority. See docs/traps.md.
+Endless calendars, filters combined without end, bursts of hosts under one site and of sites behind one site, hosts
+that say the same again and again. See docs/traps.md.
 """
 
 from enum import StrEnum
@@ -24,6 +23,9 @@ COMBINATIONS_PER_VALUE: Final = 8
 HOSTS_FREE: Final = 10  # of a site, without any page
 TEXTS_PER_HOST: Final = 5  # a farm gives one text a host; www, blog and shop give hundreds
 
+SITES_FREE: Final = 20  # behind a site that a seed's site links to, without any page
+TEXTS_PER_SITE: Final = 5  # a farm over many domains gives one text a site, what people write gives dozens
+
 TEXT_CHARS_JUDGED_MIN: Final = 100  # "You need to enable JavaScript to run this app." says nothing about a page
 TEXTS_JUDGED_MIN: Final = 20  # before a host may be called repetitive
 TEXTS_REMEMBERED_MAX: Final = 1_024  # then both counts are halved: a host is judged by what it gave lately
@@ -37,6 +39,7 @@ class SiteTrap(StrEnum):
     FAR_DATE = "far-date"
     RECOMBINED_PARAMETERS = "recombined-parameters"
     HOST_BURST = "host-burst"
+    SITE_BURST = "site-burst"
     MOSTLY_DUPLICATES = "mostly-duplicates"
 
 
@@ -107,10 +110,16 @@ class Novelty(msgspec.Struct, array_like=True, frozen=True):
 
 
 class HostCounts(msgspec.Struct, array_like=True):
-    """What is kept of a host in one crawl: at most PATTERNS_MAX patterns, by `Form.pattern`."""
+    """What is kept of a host in one crawl: at most PATTERNS_MAX patterns, by `Form.pattern`.
+
+    texts: pages with a text new to the crawl. hosts_led: hosts of its site, beyond HOSTS_FREE, that its pages were the
+    first to lead to.
+    """
 
     patterns: dict[int, PatternCount] = msgspec.field(default_factory=dict)
     novelty: Novelty = Novelty()
+    texts: int = 0
+    hosts_led: int = 0
 
 
 class SiteCounts(Protocol):
@@ -118,6 +127,16 @@ class SiteCounts(Protocol):
 
     hosts: int
     texts: int
+
+
+class FamilyCounts(Protocol):
+    """What must be known of the head of a family (`family_of`): its pages with a text new to the crawl, how many sites
+    its family has besides, and their pages with such a text.
+    """
+
+    texts: int
+    kin: int
+    kin_texts: int
 
 
 # Rules ----------------------------------------------------------------------------------------------------------------
@@ -147,12 +166,35 @@ def weigh(counts: HostCounts, page: Form | None, form: Form, year_now: int) -> W
     return _LATE[min(LEVEL_MAX, repetitive + count.level)]
 
 
-def is_host_burst(counts: SiteCounts) -> bool:
-    """Whether one more host of the site has to wait. Of seeds never asked.
+def is_host_burst(site: SiteCounts, page: HostCounts | None) -> bool:
+    """Whether one more host of the site has to wait. Of seeds never asked. `page`: of the host that leads there, None
+    where that is of another site.
 
-    A refusal is not remembered: the next page that links to the host asks again, and by then more may be allowed.
+    A host answers for those that it leads to, for the texts of a rich site would feed a farm in its name. A refusal is
+    not remembered: the next page that links to the host asks again, and by then more may be allowed.
     """
-    return counts.hosts >= HOSTS_FREE + counts.texts // TEXTS_PER_HOST
+    if site.hosts < HOSTS_FREE:
+        return False
+    if page is not None and page.hosts_led >= page.texts // TEXTS_PER_HOST:
+        return True
+    return site.hosts >= HOSTS_FREE + site.texts // TEXTS_PER_HOST
+
+
+def family_of(linking: str, site: str) -> str:
+    """The family of a new site; `linking`: that of the site whose page led there, empty for seeds' sites.
+
+    A seed's site belongs to nobody. Each site that it leads to is the head of a family, named after it, to which
+    belongs whatever is found through it, however far from there.
+    """
+    return linking or site
+
+
+def is_site_burst(head: FamilyCounts) -> bool:
+    """Whether one more site of a family has to wait. Heads and seeds are never asked. Not remembered, as above.
+
+    By who led there first and not by in-degree, because the sites of a farm may link to one another.
+    """
+    return head.kin >= SITES_FREE + (head.texts + head.kin_texts) // TEXTS_PER_SITE
 
 
 def ceiling_of(ceiling: int | None, novelty: Novelty) -> int | None:
@@ -178,7 +220,15 @@ def explain_site_trap(trap: SiteTrap) -> str:
                 "their values, as filters of a list are"
             )
         case SiteTrap.HOST_BURST:
-            return f"the site has {HOSTS_FREE} hosts and one more for each {TEXTS_PER_HOST} pages with new text"
+            return (
+                f"the site has {HOSTS_FREE} hosts, and the host that led there has led to one more for each "
+                f"{TEXTS_PER_HOST} pages with new text on it"
+            )
+        case SiteTrap.SITE_BURST:
+            return (
+                f"{SITES_FREE} sites were found behind the site that a seed led to, and one more for each "
+                f"{TEXTS_PER_SITE} pages with new text on them"
+            )
         case SiteTrap.MOSTLY_DUPLICATES:
             return f"of {2 ** (LEVEL_MAX - 1)} pages and more of this host, none or hardly one had a text of its own"
         case _:
@@ -209,12 +259,20 @@ def count_admitted(counts: HostCounts, page: Form | None, form: Form) -> None:
         counts.patterns[page.pattern].led += 1
 
 
+def count_host(site: SiteCounts, page: HostCounts | None) -> None:
+    """A host was admitted, by `is_host_burst` with the same arguments or as a seed. Changes both."""
+    if page is not None and site.hosts >= HOSTS_FREE:
+        page.hosts_led += 1
+    site.hosts += 1
+
+
 def count_text(counts: HostCounts, form: Form, *, is_new: bool) -> None:
     """A page was parsed, and its text was new to the crawl or known. Changes `counts`.
 
     Not for texts of fewer than TEXT_CHARS_JUDGED_MIN characters: the pages of a site that is all script are not copies.
     """
     counts.novelty = _lately(counts.novelty, is_new=is_new)
+    counts.texts += is_new
     if is_new and form.pattern in counts.patterns:
         counts.patterns[form.pattern].texts += 1
 

@@ -5,7 +5,16 @@ from gossamer.core.keys import ready_key, sitemap_key, url_row_key
 from gossamer.core.patterns import form_of
 from gossamer.core.priority import FIRST, Signals, Wishes, priority_of
 from gossamer.core.rows import CrawlRow, Kind, State, TallyRow, UrlRow, dump
-from gossamer.core.site_traps import SiteTrap, count_admitted, is_host_burst, weigh
+from gossamer.core.site_traps import (
+    HostCounts,
+    SiteTrap,
+    count_admitted,
+    count_host,
+    family_of,
+    is_host_burst,
+    is_site_burst,
+    weigh,
+)
 from gossamer.core.url import Url
 from gossamer.ports.partition_store import Family
 from gossamer.stages.events import Discovered
@@ -45,15 +54,27 @@ class Admitting:
                 continue
             form, kin = form_of(Url(url)), source if key[:8] == event.via[:8] else None
             weighed = weigh(tally.counts, kin, form, posting.year)
-            if not tally.has_urls and self._is_burst(posting, key, event, tally):
-                counters.refuse(SiteTrap.HOST_BURST.value)
-            elif weighed.trap is not None:
-                counters.refuse(weighed.trap.value)
+            trap = weighed.trap if tally.has_urls else self._burst(posting, key, event, tally) or weighed.trap
+            if trap is not None:
+                counters.refuse(trap.value)
             elif self._take(posting, (key, url), event, tally, weighed.level):
                 count_admitted(tally.counts, kin, form)
 
-    def _is_burst(self, posting: Posting, key: bytes, event: Discovered, tally: TallyRow) -> bool:
-        return event.how != "seed" and is_host_burst(self._accounts.site(posting, key[:8], tally).row)
+    def _burst(self, posting: Posting, key: bytes, event: Discovered, tally: TallyRow) -> SiteTrap | None:
+        """Whether a host without any URL has to wait."""
+        if event.how == "seed":
+            return None
+        site = self._accounts.site(posting, key[:8], tally)
+        if site.row.hosts:
+            return SiteTrap.HOST_BURST if is_host_burst(site.row, self._leading(posting, site, event)) else None
+        head = self._accounts.head(self._accounts.site_of_page(event.page)) if event.page else None
+        return SiteTrap.SITE_BURST if head is not None and is_site_burst(head.row) else None
+
+    def _leading(self, posting: Posting, site: Site, event: Discovered) -> HostCounts | None:
+        """The counts of the host whose page leads here, where that is of the same site; to be changed."""
+        if not event.page or self._accounts.site_of_page(event.page) is not site:
+            return None
+        return self._accounts.tally(posting, event.via, event.page).counts
 
     def _take(
         self, posting: Posting, new: tuple[bytes, str], event: Discovered, tally: TallyRow, late: int = 0
@@ -65,10 +86,8 @@ class Admitting:
         row = UrlRow(url, State.READY, event.kind, event.hop, event.via, event.how, posting.at, 0, 0, event.redirects)
         posting.tallies[key[:8]] = tally
         if not tally.has_urls:
-            site = self._accounts.site(posting, key[:8], tally)
             tally.has_urls = True
-            site.row.hosts += 1
-            posting.sites[site.key] = site
+            self._count_host(posting, self._accounts.site(posting, key[:8], tally), event)
         counters = self._crawl.counters
         if event.kind is Kind.PAGE:
             counters.states[State.READY] += 1
@@ -78,6 +97,19 @@ class Admitting:
             counters.sitemaps_open += 1
         self.place(posting, tally, key, row, late=late)
         return True
+
+    def _count_host(self, posting: Posting, site: Site, event: Discovered) -> None:
+        """A site has one more host; with its first one it comes to a family."""
+        posting.sites[site.key] = site
+        if event.how == "seed":
+            site.row.family = ""
+        elif event.page and not site.row.hosts:
+            site.row.family = family_of(self._accounts.site_of_page(event.page).row.family, site.row.site)
+            head = self._accounts.head(site)
+            if head is not None and head is not site:
+                head.row.kin += 1
+                posting.sites[head.key] = head
+        count_host(site.row, None if event.how == "seed" else self._leading(posting, site, event))
 
     def place(self, posting: Posting, tally: TallyRow, key: bytes, row: UrlRow, *, late: int = 0) -> None:
         """A URL goes to the back queue of its host, `late` hops behind others like it."""

@@ -1,7 +1,7 @@
 """What a batch counts in: the tally of each host and the row of its site, looked up once a batch."""
 
 from gossamer.core.rows import TallyRow
-from gossamer.core.url import Url, host_of
+from gossamer.core.url import Url, host_of, site_of
 from gossamer.stages.host_queue import Site
 from gossamer.stages.posting import Posting
 from gossamer.stages.sites import Sites
@@ -38,3 +38,20 @@ class HostAccounts:
         if site is None:
             site = posting.site_of[host] = self._sites.of(tally.site)
         return site
+
+    def site_of_page(self, url: str) -> Site:
+        """The site of that URL."""
+        return self._sites.of(site_of(host_of(Url(url))))
+
+    def head(self, site: Site) -> Site | None:
+        """The head of the family of a site; None for one that belongs to nobody."""
+        return self._sites.of(site.row.family) if site.row.family else None
+
+    def found_text(self, posting: Posting, site: Site) -> None:
+        """A page of the site had a text that is new to the crawl."""
+        site.row.texts += 1
+        posting.sites[site.key] = site
+        head = self.head(site)
+        if head is not None and head is not site:
+            head.row.kin_texts += 1
+            posting.sites[head.key] = head

@@ -298,8 +298,7 @@ class Ledger:
         if event.kind is Kind.PAGE:
             site = self._accounts.site(posting, host, tally)
             if self._watch.parsed(posting.batch, tally, event, Url(url)):
-                site.row.texts += 1
-                posting.sites[site.key] = site
+                self._accounts.found_text(posting, site)
             event.pages = without_visits(event.pages, host, tally.visits.dropped)
             at_hand = self._frontier.hosts.get(host)
             if at_hand is not None:

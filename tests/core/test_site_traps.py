@@ -253,7 +253,7 @@ def test_a_site_of_eighty_languages_is_admitted_as_its_pages_come_in() -> None:
 # Sites behind a site.
 
 
-def test_behind_a_site_are_twenty_and_one_more_for_five_texts_of_the_family() -> None:
+def test_behind_a_site_are_a_hundred_and_one_more_for_five_texts_of_the_family() -> None:
     assert not is_site_burst(SiteRow("a.test", kin=SITES_FREE - 1))
     assert is_site_burst(SiteRow("a.test", kin=SITES_FREE, texts=TEXTS_PER_SITE - 1))
     assert not is_site_burst(SiteRow("a.test", kin=SITES_FREE, texts=1, kin_texts=TEXTS_PER_SITE - 1))
@@ -365,7 +365,7 @@ TRAPS = LabConfig(profile=Profile.TRAPS)
         (Trap.QUERY, 200, "recombined-parameters"),  # 17 values, and all pairs of them
         (Trap.REDIRECT, 11, None),
         (Trap.SUBDOMAINS, 12, "host-burst"),
-        (Trap.FARM, 26, "site-burst"),
+        (Trap.FARM, 1 + SITES_FREE * TEXTS_PER_SITE // (TEXTS_PER_SITE - 1), "site-burst"),
     ],
 )
 def test_ten_thousand_steps_into_a_trap_are_few(trap: Trap, fetched_max: int, reason: str | None) -> None:

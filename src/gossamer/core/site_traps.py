@@ -23,7 +23,7 @@ COMBINATIONS_PER_VALUE: Final = 8
 HOSTS_FREE: Final = 10  # of a site, without any page
 TEXTS_PER_HOST: Final = 5  # a farm gives one text a host; www, blog and shop give hundreds
 
-SITES_FREE: Final = 20  # behind a site that a seed's site links to, without any page
+SITES_FREE: Final = 100  # behind a site that a seed's site links to, without any page
 TEXTS_PER_SITE: Final = 5  # a farm over many domains gives one text a site, what people write gives dozens
 
 TEXT_CHARS_JUDGED_MIN: Final = 100  # "You need to enable JavaScript to run this app." says nothing about a page

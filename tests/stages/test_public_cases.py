@@ -3,6 +3,7 @@
 Where a report is debatable, the answer is the one that its reading of the standards recommends.
 """
 
+import gc
 from itertools import pairwise
 from random import Random
 
@@ -315,6 +316,59 @@ def test_h_trap_01_a_link_that_grows_with_every_fetch_ends() -> None:
     assert requests.total() <= 60
     assert world.life.crawl.counters.refused["repeated-segments"] >= 1
     assert_accounts(world)
+
+
+def test_h_trap_02_a_calendar_ends_and_starves_nobody() -> None:
+    home = "https://example.com/"
+
+    def answer(url: str) -> Script:
+        if url.endswith("/robots.txt"):
+            return Answer(status=404)
+        if "/cal?" not in url:
+            return page(text=f"What document {url} has to say about itself, at some length. " * 3)
+        year, month = (int(value.partition("=")[2]) for value in url.partition("?")[2].split("&"))
+        around = [divmod(year * 12 + month - 1 + step, 12) for step in (1, -1)]
+        links = [f"/cal?y={other}&amp;m={at + 1}" for other, at in around]
+        return page(*links, text=f"Nothing is planned for month {month} of the year {year}. " * 3)
+
+    world = World(home, max_pages=500)
+    world.web.elsewhere = answer
+    world.web.answers[home] = page("/cal?y=2026&amp;m=1", *(f"/doc/{n}" for n in range(1, 31)))
+    assert world.crawl() is End.COMPLETED
+    requested = [exchange.url for exchange in world.web.exchanges]
+    docs = [at for at, url in enumerate(requested, 1) if "/doc/" in url]
+    assert len(docs) == 30
+    assert docs[-1] <= 150
+    assert 10 < sum("/cal?" in url for url in requested) <= 120
+    assert world.life.crawl.counters.refused.keys() & {"endless-calendar", "far-date"}
+    assert_accounts(world)
+
+
+# Memory.
+
+
+@pytest.mark.slow
+def test_h_memory_01_hosts_that_are_done_are_forgotten() -> None:
+    hosts, places = 50_000, 2_000
+    seen: list[tuple[int, int, int]] = []
+
+    def look() -> None:
+        crawl, frontier = world.life.crawl, world.life.stages.frontier
+        ours = sum(type(one).__module__.startswith(("gossamer.core", "gossamer.stages")) for one in gc.get_objects())
+        seen.append((crawl.counters.fetched, len(frontier.hosts), ours))
+
+    world = World(*(f"http://h{n}.example{n}.com/" for n in range(hosts)), places=places, delay_s=1)
+    world.web.elsewhere = any_page
+    for second in range(1, 120):
+        world.at(second, look)
+    assert world.crawl(per_address_delay_s=0) is End.COMPLETED
+    assert world.life.crawl.counters.fetched == hosts
+    assert max(held for _, held, _ in seen) <= places
+    assert len(world.life.stages.frontier.hosts) == 0
+    # What was kept of hosts that came by lately is forgotten by the ten thousand, so peaks are compared.
+    early = max(ours for fetched, _, ours in seen if 10_000 <= fetched < 20_000)
+    late = max(ours for fetched, _, ours in seen if 40_000 <= fetched < hosts)
+    assert late - early < 20_000, "half an object for each further host"
 
 
 # Addresses.

@@ -150,6 +150,16 @@ class World:
         """Go on."""
         self.life.runner.resume()
 
+    def change(self, **options: Any) -> None:
+        """Other settings from this moment on, as `gossamer set` makes them."""
+        self._options |= options
+        life = self.life
+        life.config = config = resolve(self._options, {}, None)
+        rules = replace(_frontier_rules(life.crawl, config), places=self._places)
+        life.runner.change(rules, config.per_address_delay_s, config.concurrency)
+        life.crawl.options = json.dumps(as_plain(config), sort_keys=True)
+        life.stages.store.touch()
+
     # Looking.
 
     @property

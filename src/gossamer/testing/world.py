@@ -41,7 +41,7 @@ from gossamer.stages.events import Discovered
 from gossamer.stages.fetch import Fetch, FetchRules, Surroundings
 from gossamer.stages.frontier import Frontier, FrontierRules
 from gossamer.stages.ledger import Books, Ledger, LedgerRules
-from gossamer.stages.opening import open_crawl
+from gossamer.stages.opening import change_options, open_crawl
 from gossamer.stages.parse import Parse
 from gossamer.stages.parse_capture import CaptureParser, ParseRules
 from gossamer.stages.replay import replay
@@ -157,7 +157,7 @@ class World:
         life.config = config = resolve(self._options, {}, None)
         rules = replace(_frontier_rules(life.crawl, config), places=self._places)
         life.runner.change(rules, config.per_address_delay_s, config.concurrency)
-        life.crawl.options = json.dumps(as_plain(config), sort_keys=True)
+        change_options(life.crawl, options)
         life.stages.store.touch()
 
     # Looking.

@@ -40,7 +40,8 @@ from gossamer.core.rows import CaptureKey, CrawlRow, FetchFacts, HostRow, Kind, 
 from gossamer.core.url import Url, link_keys, site_of
 from gossamer.ports.partition_store import Family
 from gossamer.stages.events import Discovered, Event, HostLeft, Settled
-from gossamer.stages.frontier import Frontier, FrontierRules, PageLease
+from gossamer.stages.frontier import Frontier, FrontierRules
+from gossamer.stages.leases import PageLease
 from gossamer.stages.ledger import Books, Ledger, LedgerRules
 from gossamer.stages.posting import Posting
 from gossamer.stages.seen import ExactSeen

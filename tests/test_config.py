@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gossamer.config import as_plain, resolve, unknown_variables
+from gossamer.config import as_plain, read_changes, resolve, unknown_variables
 from gossamer.config_faults import ConfigFaults
 
 
@@ -89,4 +89,20 @@ def test_variables_of_the_tests_are_left_alone() -> None:
 def test_a_variable_like_no_other_is_told_too() -> None:
     assert unknown_variables({"GOSSAMER_QQQQ": "1"}) == [
         "GOSSAMER_QQQQ in the environment is not known; see gossamer crawl --help"
+    ]
+
+
+def test_changes_are_read_as_options_are_and_those_not_given_are_left_out() -> None:
+    given = {"delay_s": "2.5", "max_pages": "none", "max_pages_per_host": "1_000", "concurrency": None}
+    assert read_changes(given) == {"delay_s": 2.5, "max_pages": None, "max_pages_per_host": 1_000}
+
+
+def test_every_fault_of_changes_is_told() -> None:
+    with pytest.raises(ConfigFaults) as told:
+        read_changes({"delay_s": "-1", "max_pages": "0", "concurrency": "many", "scope": "any"})
+    assert [str(fault) for fault in told.value.faults] == [
+        "scope: can't be changed while a crawl runs",
+        "--delay: delay_s = '-1' is not valid; allowed: a number of seconds from 0 to 86,400",
+        "--concurrency: concurrency = 'many' is not valid; allowed: a whole number from 1 to 100,000",
+        "--max-pages: max_pages = '0' is not valid; allowed: a whole number from 1 to 10^12, or none",
     ]

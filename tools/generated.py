@@ -16,7 +16,7 @@ from gossamer.surfaces.cli.main import COMMANDS, gossamer
 from tools.sections import fill
 
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
-    "Crawling": ("crawl", "pause", "resume", "stop"),
+    "Crawling": ("crawl", "set", "pause", "resume", "stop"),
     "Looking": ("status", "pages", "text", "raw", "why", "hosts", "audit", "verify", "export"),
     "The rules one by one": ("robots", "url", "parse", "sitemap", "fingerprint", "retry-after"),
     "Trying and checking": ("lab", "doctor"),

@@ -2,12 +2,13 @@
 
 import asyncio
 import resource
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from gossamer import __version__
 from gossamer.adapters.dns.resolver import CaresDns, DnsLimits
@@ -49,6 +50,7 @@ from gossamer.stages.capture import CaptureWriter
 from gossamer.stages.fetch import Fetch, FetchRules, Surroundings
 from gossamer.stages.frontier import Frontier, FrontierRules
 from gossamer.stages.ledger import Books, Ledger, LedgerRules
+from gossamer.stages.opening import Change, change_options
 from gossamer.stages.parse import Parse
 from gossamer.stages.replay import replay
 from gossamer.stages.room import LEASE_BYTES_MIN, Room
@@ -117,6 +119,17 @@ def set_status(installation: Installation, crawl_id: str | None, status: str) ->
     return crawl
 
 
+def store_options(
+    installation: Installation, crawl_id: str | None, values: Mapping[str, Any]
+) -> tuple[CrawlRow, list[Change]]:
+    """Write other values (`read_changes`) of options of a crawl that no process runs. Raises NothingThere."""
+    crawl = Reading(installation.directory, installation.partition, installation.crawls).crawl(crawl_id)
+    changes = change_options(crawl, values)
+    if changes:
+        _commit_meta(installation.partition, crawl_meta_key(crawl.number), dump(crawl))
+    return crawl, changes
+
+
 def _check_version(partition: PartitionStore, data: Path) -> None:
     stored = partition.get(Family.META, VERSION_KEY)
     if stored is not None and int(stored) > ROW_VERSION:
@@ -143,10 +156,20 @@ class OpenCrawl:
     """A crawl ready to run: its runner, and what surfaces show of it."""
 
     crawl: CrawlRow
+    config: CrawlConfig
     runner: Runner
     stages: Stages
     dns: CaresDns
     clock: SystemClock
+
+    def change(self, values: Mapping[str, Any]) -> list[Change]:
+        """Go on with other values (`read_changes`) of some options, now and after a restart."""
+        changes = change_options(self.crawl, values)
+        if changes:
+            self.config = config = replace(self.config, **values)
+            self.runner.change(_frontier_rules(self.crawl, config), config.per_address_delay_s, config.concurrency)
+            self.stages.store.touch()
+        return changes
 
 
 @asynccontextmanager
@@ -177,7 +200,7 @@ async def open_crawl_stages(
     parse = Parse(partition, store, parsers, crawl.number)
     stages = Stages(frontier, fetch, store, parse)
     try:
-        yield OpenCrawl(crawl, Runner(stages, clock, config.concurrency), stages, dns, clock)
+        yield OpenCrawl(crawl, config, Runner(stages, clock, config.concurrency), stages, dns, clock)
     finally:
         await asyncio.gather(*(parser.close() for parser in parsers))
         await web.close()
@@ -220,7 +243,12 @@ def _seen(
 def _frontier(
     partition: PartitionStore, clock: SystemClock, crawl: CrawlRow, config: CrawlConfig, rng: Random
 ) -> Frontier:
-    rules = FrontierRules(
+    budget = Budget(config.max_pages, spent=crawl.counters.fetched)
+    return Frontier(partition, clock, _frontier_rules(crawl, config), budget, rng)
+
+
+def _frontier_rules(crawl: CrawlRow, config: CrawlConfig) -> FrontierRules:
+    return FrontierRules(
         crawl=crawl.number,
         agent=config.user_agent,
         delay=config.delay_rules,
@@ -229,7 +257,6 @@ def _frontier(
         robots_off=config.robots,
         suspects_max=max(1, config.concurrency // 2),
     )
-    return Frontier(partition, clock, rules, Budget(config.max_pages, spent=crawl.counters.fetched), rng)
 
 
 def _ledger_rules(config: CrawlConfig, crawl: CrawlRow) -> LedgerRules:

@@ -123,6 +123,11 @@ OPTIONS: tuple[Option, ...] = (
            "certificates to trust instead of the system's"),
 )  # fmt: skip
 BY_KEY = {option.key: option for option in OPTIONS}
+CHANGEABLE = (
+    *("delay_s", "delay_factor", "delay_max_s", "per_address_delay_s", "concurrency"),
+    *("max_pages", "max_pages_per_host", "max_pages_per_site", "max_pages_per_host_day"),
+)
+"""Settings that a running crawl can change."""
 _KEY_OF_VARIABLE = {variable: option.key for option in OPTIONS for variable in option.variables}
 _OTHER_VARIABLES = ("GOSSAMER_DATA", "GOSSAMER_CONFIG")
 _PREFIX = "GOSSAMER_"
@@ -244,6 +249,19 @@ def resolve(
         place = {key: number for number, key in enumerate(from_file)}
         raise ConfigFaults(sorted(faults, key=lambda f: place.get(f.key, -1) if f.source == str(file) else -1))
     return CrawlConfig(**values)
+
+
+def read_changes(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of settings that change while a crawl runs, from raw ones; those that are None are left out.
+
+    Raises ConfigFaults with all faults.
+    """
+    faults = [Fault(key, "", "", key, "can't be changed while a crawl runs") for key in given if key not in CHANGEABLE]
+    options = [(BY_KEY[key], given[key]) for key in CHANGEABLE if given.get(key) is not None]
+    values = {option.key: _read(option, raw, option.flag, faults) for option, raw in options}
+    if faults:
+        raise ConfigFaults(faults)
+    return values
 
 
 def unknown_variables(environment: Mapping[str, str]) -> list[str]:

@@ -8,6 +8,8 @@ from typing import Any
 
 from gossamer.core.connect_to import ConnectTo, parse_connect_to
 
+NO_LIMIT = "none"
+
 
 def number(low: float, high: float) -> Callable[[Any], float]:
     """A number between both, inclusive; no NaN."""
@@ -37,7 +39,7 @@ def integer(low: int, high: int) -> Callable[[Any], int]:
 
 def or_none(read: Callable[[Any], int]) -> Callable[[Any], int | None]:
     """Also the word that takes a limit away which was set elsewhere: in a file, or when the crawl began."""
-    return lambda raw: None if raw == "none" else read(raw)
+    return lambda raw: None if raw == NO_LIMIT else read(raw)
 
 
 def choice(*names: str) -> Callable[[Any], str]:

@@ -18,6 +18,7 @@ from gossamer.core.outcome import Reason, Truncation
 from gossamer.core.robots_copy import UnreachableMode
 from gossamer.ports.contacts import Contact, ContactEnd
 from gossamer.ports.partition_store import Family
+from gossamer.testing.accounts import assert_polite
 from gossamer.testing.sim_clock import WALL_START_S
 from gossamer.testing.sim_contacts import SimContacts
 from gossamer.testing.sim_web import Answer, Visit, failing, page, plain, redirect, refusal
@@ -142,6 +143,38 @@ def test_a_crawl_is_clean(
 
 
 @pytest.mark.slow
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10_000), shared=st.booleans())
+def test_a_crawl_whose_delays_change_again_and_again_is_clean(seed: int, *, shared: bool) -> None:
+    """While it runs, between its lives, and while contacts and look-ups are under way."""
+    rng = Random(seed + 1)
+    world, contacts = recorded(*(f"http://{host}/" for host in HOSTS), retry_base_s=5, attempts=3)
+    world.web.elsewhere = a_web(Random(seed))
+    world.web.look_up_s = {host: rng.choice([0.0, 0.3, 2.0]) for host in HOSTS}
+    if shared:
+        world.web.names = {host: ["93.184.216.34"] for host in HOSTS}
+
+    def change() -> None:
+        world.change(
+            delay_s=rng.choice([0, 0.2, 1, 5, 20]),
+            delay_factor=rng.choice([0, 4, 30]),
+            delay_max_s=rng.choice([2, 60]),
+            per_address_delay_s=rng.choice([0, 0.1, 0.7, 3]),
+            concurrency=rng.choice([1, 20]),
+        )
+
+    for life in range(3):
+        for _ in range(8):
+            world.at(world.now_s + rng.uniform(0, 40), change)
+        is_killed = life < 2 and rng.random() < 0.5
+        world.at(world.now_s + rng.uniform(10, 40), world.stop if life < 2 else change)
+        world.crawl(kill_at=world.now_s + rng.uniform(5, 30) if is_killed else None)
+        world.forget_appointments()
+    assert wrongs(world, contacts.records) == []
+    assert_polite(world)
+
+
+@pytest.mark.slow
 def test_a_crawl_that_was_stopped_and_goes_on_is_clean() -> None:
     world, contacts = recorded(*(f"http://{host}/" for host in HOSTS), per_address_delay_s=0.5)
     world.web.elsewhere = a_web(Random(3))
@@ -192,6 +225,20 @@ def test_a_full_disk_keeps_no_end_out_of_the_log() -> None:
     world.at(1.7, full(True)).at(5, full(False)).crawl()
     assert len(contacts.begun) == len(contacts.ended) == 4
     assert wrongs(world, contacts.records) == []
+
+
+def test_after_a_change_a_contact_that_keeps_only_the_old_delay_is_found() -> None:
+    world, contacts = recorded("http://h0.test/", delay_s=1)
+    world.web.elsewhere = lambda _url: page("/a", "/b", "/c", "/d")
+    world.at(2.5, lambda: world.change(delay_s=5)).crawl()
+    assert wrongs(world, contacts.records) == []
+    for at in begins(contacts.records, "h0.test")[3:]:
+        planted = [*contacts.records]
+        planted[at] = moved(planted[at], -0.05)
+        begin = planted[at]
+        assert isinstance(begin, BeginContact)
+        assert begin.delays.delay_s == 5
+        assert wrongs(world, planted) == [f"gap {begin.url}"]
 
 
 # Faults planted in the log of a crawl ---------------------------------------------------------------------------------

@@ -68,11 +68,33 @@ def test_hosts_do_not_wait_for_each_other() -> None:
     assert story().page(1, A).page(1.1, B).page(2, A).wrongs() == []
 
 
-def test_after_a_change_of_the_delay_either_may_have_set_the_moment() -> None:
+def test_a_longer_delay_holds_at_once_and_a_shorter_one_needs_no_more() -> None:
     shorter, longer = delays(delay_s=0.5), delays(delay_s=5.0)
     assert story().page(1).page(1.5, **shorter).wrongs() == []
-    assert story().page(1).page(2, **longer).wrongs() == []
-    assert story().page(1, **longer).page(6, **longer).page(10, **longer).wrongs() == [f"gap {A}"]
+    assert story().page(1).page(1.4, **shorter).wrongs() == [f"gap {A}"]
+    assert story().page(1).page(2, **longer).wrongs() == [f"gap {A}"]
+    assert story().page(1).page(6, **longer).page(11, **longer).wrongs() == []
+    assert story().page(1).page(6, **longer).page(10, **longer).wrongs() == [f"gap {A}"]
+
+
+def test_a_longer_factor_is_applied_to_the_answer_before_it() -> None:
+    longer = delays(delay_factor=20.0)
+    assert story().page(1, took_s=1).page(21, **longer).wrongs() == [f"gap {A}"]
+    assert story().page(1, took_s=1).page(22, **longer).wrongs() == []
+
+
+def test_what_failures_doubled_may_be_that_of_the_delay_before_the_change() -> None:
+    longer = delays(delay_s=1.5)
+    assert story().page(1, status=500).page(3, **longer).wrongs() == []
+    assert story().page(1, status=500).page(2.9, **longer).wrongs() == [f"backoff {A}"]
+
+
+def test_a_longer_gap_of_an_address_holds_at_once() -> None:
+    longer, address = delays(per_address_delay_s=0.5), "192.0.2.1"
+    assert story().page(1.2, A, address=address).page(1.6, B, address=address, **longer).wrongs() == [
+        f"address-gap {B}"
+    ]
+    assert story().page(1.2, A, address=address).page(1.7, B, address=address, **longer).wrongs() == []
 
 
 def test_only_the_host_that_is_meant_is_counted() -> None:

@@ -33,6 +33,33 @@ def test_after_a_restart_every_address_is_quiet_for_its_gap() -> None:
     assert AddressGap(0.5).take("a", 10.0) == 10.0
 
 
+def test_a_longer_gap_holds_at_once_for_known_and_forgotten_addresses() -> None:
+    gap = AddressGap(0.1)
+    gap.take("a", 10.0)
+    held = gap.take("a", 10.0)
+    gap.change(2.0, 10.05)
+    assert gap.take("a", held, held) >= 12.0
+    assert gap.take("b", 10.5) == 12.05
+    assert gap.take("c", 13.0) == 13.0
+
+
+def test_a_gap_where_there_was_none_counts_from_the_change() -> None:
+    gap = AddressGap(0.5)
+    gap.take("a", 10.0)
+    gap.change(0.0, 11.0)
+    assert [gap.take("a", 20.0), gap.take("a", 20.1)] == [20.0, 20.1]
+    gap.change(0.5, 20.2)
+    assert gap.take("a", 20.2) == 20.7
+
+
+def test_a_shorter_gap_holds_from_the_next_contact_on() -> None:
+    gap = AddressGap(5.0)
+    gap.take("a", 10.0)
+    gap.change(1.0, 12.0)
+    assert gap.take("a", 15.0) == 15.0
+    assert gap.take("a", 16.0) == 16.0
+
+
 def test_nobody_begins_before_the_moment_that_it_holds() -> None:
     gap = AddressGap(0.1)
     gap.take("a", 10.0)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from gossamer.core.rows import CrawlRow, State
-from gossamer.stages.opening import SeenKindDiffers, open_crawl
+from gossamer.stages.opening import SeenKindDiffers, change_options, open_crawl
 
 NOW = 1_800_000_000.0
 SEEDS = ["http://a.test/", "http://b.test/", "http://a.test/"]
@@ -104,6 +104,36 @@ def test_a_crawl_that_is_still_spent_is_left_as_it_is() -> None:
     opening = open_crawl([crawl], [], OF_A_HOST | {"delay_s": 9}, new=False, now=NOW)
     assert opening.still_spent
     assert (opening.crawl.end, json.loads(opening.crawl.options)) == ("budget-spent", OF_A_HOST)
+
+
+def test_options_change_one_by_one_and_none_takes_a_limit_away() -> None:
+    crawl = open_crawl([], SEEDS, {"delay_s": 1.0, "max_pages": 10, "scope": "any"}, new=False, now=NOW).crawl
+    changes = change_options(crawl, {"delay_s": 3.0, "max_pages": None, "concurrency": 5})
+    assert [change.sentence for change in changes] == [
+        "concurrency: not set → 5",
+        "delay_s: 1.0 → 3.0",
+        "max_pages: 10 → not set",
+    ]
+    assert json.loads(crawl.options) == {"concurrency": 5, "delay_s": 3.0, "scope": "any"}
+    assert change_options(crawl, {"delay_s": 3.0}) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "values", "still"),
+    [
+        (TOTAL, {"max_pages": 11}, False),
+        (TOTAL, {"max_pages": None}, False),
+        (TOTAL, {"max_pages": 9}, True),
+        (OF_A_HOST, {"max_pages_per_host": 4}, False),
+        (OF_A_HOST, {"delay_s": 4.0}, True),
+    ],
+)
+def test_a_crawl_with_a_spent_budget_goes_on_when_its_options_had_a_ceiling_raised(
+    before: dict[str, object], values: dict[str, object], *, still: bool
+) -> None:
+    crawl = spent(before)
+    change_options(crawl, values)
+    assert open_crawl([crawl], [], json.loads(crawl.options), new=False, now=NOW).still_spent is still
 
 
 @pytest.mark.parametrize(

@@ -84,17 +84,12 @@ class _Host:
     slow_s: float = 0.0
 
 
-class _Address(NamedTuple):
-    begun: Moment
-    gap_s: float
-
-
 class PaceAudit:
     """Takes the records in the order of the log. Memory: some numbers a host and an address, contacts in flight."""
 
     def __init__(self) -> None:
         self._hosts: dict[str, _Host] = {}
-        self._addresses: dict[str, _Address] = {}
+        self._addresses: dict[str, Moment] = {}
         self._in_flight: dict[str, BeginContact] = {}
 
     def __repr__(self) -> str:
@@ -121,7 +116,7 @@ class PaceAudit:
             pauses = _host_pauses(host, host.last, begin, crawl_delay_s)
         margin_s, too_early = _kept(pauses, begin, at)
         address_margin_s, too_close = _kept(self._address_pauses(begin), begin, at)
-        self._addresses[begin.address] = _Address(at, begin.delays.per_address_delay_s)
+        self._addresses[begin.address] = at
         host.open_id, self._in_flight[begin.id] = begin.id, begin
         margins = [margin for margin in (margin_s, address_margin_s) if margin is not None]
         return min(margins, default=None), [*found, *too_early, *too_close]
@@ -142,8 +137,8 @@ class PaceAudit:
     def _address_pauses(self, begin: BeginContact) -> list[_Pause]:
         """From begin to begin, whatever the hosts."""
         before = self._addresses.get(begin.address)
-        needed_s = min(before.gap_s, begin.delays.per_address_delay_s) if before else 0.0
-        return [_Pause(Wrong.ADDRESS_GAP, before.begun, needed_s)] if before and needed_s else []
+        needed_s = begin.delays.per_address_delay_s
+        return [_Pause(Wrong.ADDRESS_GAP, before, needed_s)] if before and needed_s else []
 
 
 def _answer_of(end: EndContact) -> _Answer:
@@ -163,13 +158,13 @@ def _last(begin: BeginContact, ended: Moment, duration_s: float, answer: _Answer
 def _host_pauses(host: _Host, last: _Last, begin: BeginContact, crawl_delay_s: float) -> list[_Pause]:
     """What the host is owed. Called once a contact, for it takes in what the last answer said.
 
-    Where the delays were changed meanwhile, either the old or the new ones may have set the moment.
+    Delays may have changed since the last contact began. What its answer asks for follows from those of then; the gap
+    is that of those in force now: longer ones hold at once, and of shorter ones more was kept.
     """
-    rules = {last.rules, begin.delays.rules}
-    plain_s = min(gap_s(each, None, last.duration_s) for each in rules)
-    wrong, slow_s = _after_answer(host, last.answer, max(plain_s, min(last.crawl_delay_s, crawl_delay_s)))
+    then_s = gap_s(last.rules, None, last.duration_s)
+    wrong, slow_s = _after_answer(host, last.answer, max(then_s, min(last.crawl_delay_s, crawl_delay_s)))
     pauses = [
-        _Pause(Wrong.GAP, last.ended, plain_s),
+        _Pause(Wrong.GAP, last.ended, gap_s(begin.delays.rules, None, last.duration_s)),
         _Pause(Wrong.CRAWL_DELAY, last.ended, crawl_delay_s),
         _Pause(wrong, last.ended, slow_s),
     ]

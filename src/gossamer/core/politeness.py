@@ -32,7 +32,8 @@ class HostManners:
     """What politeness remembers of a host.
 
     failures: consecutive, for the breaker. refusals: consecutive 429 and 503. gap_s: the gap after its last good
-    answer. slow_s: the least pause since a refusal, 0 when none is in force.
+    answer. slow_s: the least pause since a refusal, 0 when none is in force. ended_at, took_s: its last contact, by
+    which other delays than those of then are worked out; that which took no time was none.
     """
 
     next_allowed_at: float = 0.0
@@ -40,10 +41,20 @@ class HostManners:
     refusals: int = 0
     gap_s: float = 0.0
     slow_s: float = 0.0
+    ended_at: float = float("-inf")
+    took_s: float = 0.0
 
-    def at(self, next_allowed_at: float) -> "HostManners":
-        """The same with another moment: that of another clock, or a later one."""
-        return HostManners(next_allowed_at, self.failures, self.refusals, self.gap_s, self.slow_s)
+    def at(self, next_allowed_at: float, ahead_s: float) -> "HostManners":
+        """The same with another moment, by a clock that is so far ahead of ours."""
+        return replace(self, next_allowed_at=next_allowed_at, ended_at=self.ended_at + ahead_s)
+
+    def ended(self, ended_at: float, took_s: float) -> "HostManners":
+        """The same with that contact as the last one. A name that did not resolve took none of the host's time."""
+        return replace(self, ended_at=ended_at, took_s=took_s or self.took_s)
+
+    def owed_until(self, rules: DelayRules, crawl_delay_s: float | None) -> float:
+        """No contact before, by the delays in force now; they may be others than when the last contact ended."""
+        return self.ended_at + gap_s(rules, crawl_delay_s, self.took_s)
 
 
 def gap_s(rules: DelayRules, crawl_delay_s: float | None, last_download_s: float) -> float:
@@ -85,7 +96,7 @@ def _after_answer(manners: HostManners, status: int, ended_at: float, gap_s: flo
     if slow_s <= gap_s:
         slow_s = 0.0
     next_allowed_at = _later(manners, ended_at + max(gap_s, slow_s))
-    return HostManners(next_allowed_at=next_allowed_at, gap_s=gap_s, slow_s=slow_s)
+    return replace(manners, next_allowed_at=next_allowed_at, failures=0, refusals=0, gap_s=gap_s, slow_s=slow_s)
 
 
 def _after_refusal(manners: HostManners, wish_s: float | None, ended_at: float, gap_s: float, u: float) -> HostManners:
@@ -99,7 +110,8 @@ def _after_refusal(manners: HostManners, wish_s: float | None, ended_at: float, 
     pause_s = max(slow_s, _doubled(calm_gap_s, failures), _parked(failures))
     if wish_s is None:
         pause_s = max(pause_s, min(pause_s * (1 + JITTER * u), BACKOFF_MAX_S))
-    return HostManners(
+    return replace(
+        manners,
         next_allowed_at=_later(manners, ended_at + max(pause_s, wish_s or 0.0)),
         failures=failures,
         refusals=refusals,

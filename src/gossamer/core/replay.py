@@ -25,11 +25,12 @@ def replayed(manners: HostManners, begin: BeginContact, end: EndContact | None, 
         return manners
     duration_s = end.duration_s if end is not None else 0.0
     gap = gap_s(begin.delays.rules, begin.delays.crawl_delay_s, duration_s)
+    ended_at = restarted_at if end is None else end.wall_time.timestamp()
+    manners = manners.ended(ended_at, duration_s)
     if end is None or end.outcome == DROPPED:
-        ended_at = restarted_at if end is None else end.wall_time.timestamp()
         pause_s = max(gap, begin.delays.gap_s, manners.slow_s)
         return replace(manners, next_allowed_at=max(manners.next_allowed_at, ended_at + pause_s))
-    return after_contact(manners, _outcome(end), end.wall_time.timestamp(), gap)
+    return after_contact(manners, _outcome(end), ended_at, gap)
 
 
 def _outcome(end: EndContact) -> Outcome:

@@ -30,6 +30,14 @@ class AddressGap:
     def __len__(self) -> int:
         return len(self._turns)
 
+    def change(self, gap_s: float, now: float) -> None:
+        """Another gap from now on. A longer one holds at once, also where nobody remembers the last contact."""
+        if gap_s > self.gap_s:
+            self._quiet_until = max(self._quiet_until, now + gap_s)
+            if self.gap_s <= 0:
+                self._turns.clear()  # without a gap nobody kept them
+        self.gap_s = gap_s
+
     def take(self, address: str, now: float, held: float | None = None) -> float:
         """`now`: the contact begins, or the later moment that belongs to the caller from here on, to be `held`.
 

@@ -21,6 +21,11 @@ class Budgets:
         self._starved: deque[HostQueue] = deque()
         self.crawl = crawl
 
+    def change(self, ceilings: Ceilings) -> None:
+        """Other ceilings. Those of hosts and sites are the workbench's to change."""
+        self._ceilings = ceilings
+        self.crawl.ceiling = ceilings.pages
+
     def of(self, host: HostQueue) -> tuple[Budget, ...]:
         """All that a page of the host is counted against, but for the day's."""
         return (self.crawl, host.budget) if host.site is None else (self.crawl, host.budget, host.site.budget)

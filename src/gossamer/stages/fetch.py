@@ -36,7 +36,8 @@ from gossamer.ports.web import Request, Response, Unanswered, Web
 from gossamer.stages.address_gap import AddressGap
 from gossamer.stages.capture import CaptureWriter
 from gossamer.stages.events import HostChanged, Settled
-from gossamer.stages.frontier import Frontier, Lease, PageLease, RobotsLease
+from gossamer.stages.frontier import Frontier
+from gossamer.stages.leases import Lease, PageLease, RobotsLease
 from gossamer.stages.robots_fetch import RobotsFetch
 from gossamer.stages.store import Store
 
@@ -77,7 +78,7 @@ class Fetch:
     def __init__(self, around: Surroundings, rules: FetchRules, gap: AddressGap) -> None:
         self._around = around
         self._rules = rules
-        self._gap = gap
+        self.gap = gap
         self._unlogged: deque[ContactEnd] = deque()  # at most one for each contact in flight
         self._robots = RobotsFetch(around.frontier, around.store, around.clock, sitemaps=rules.sitemaps)
 
@@ -92,6 +93,9 @@ class Fetch:
         now = self._around.clock.monotonic()
         if not isinstance(address, str):
             self._end(lease, address, now)  # no contact, so nothing whose length would stretch the gap
+            return
+        if lease.host.is_recalled:
+            self._around.frontier.postpone(lease, now)
             return
         start_at = self._slot(lease, address, now)
         number = self._begin(self._contact_of(lease, url, (address, connect_port), now)) if start_at <= now else None
@@ -131,7 +135,7 @@ class Fetch:
     def _slot(self, lease: Lease, address: str, now: float) -> float:
         """When this contact may begin: now, or at a moment of the address that the host holds until then."""
         held = lease.host.slot[1] if lease.host.slot is not None and lease.host.slot[0] == address else None
-        start_at = self._gap.take(address, now, held)
+        start_at = self.gap.take(address, now, held)
         lease.host.slot = (address, start_at) if start_at > now else None
         return start_at
 
@@ -197,10 +201,10 @@ class Fetch:
             robots_body=origin.body_key.hex() if origin and copy.last_good_at is not None else "",
             robots_fetched_at=copy.fetched_at,
             robots_for=lease.errand.origin if isinstance(lease, RobotsLease) else "",
-            delay=self._around.frontier.delay,
+            delay=self._around.frontier.rules.delay,
             gap_s=host.manners.gap_s,
             crawl_delay_s=host.row.crawl_delay_s,
-            per_address_delay_s=self._gap.gap_s,
+            per_address_delay_s=self.gap.gap_s,
             wall_s=now,
             monotonic_s=monotonic_s,
         )

@@ -17,6 +17,8 @@ from gossamer.ports.partition_store import Family, PartitionStore
 
 DRAWN = (*range(LEVELS), OVER_BUDGET)
 """Queues from which hosts are drawn; those at rest come by the clock."""
+REST_GRAIN_MS = 5
+"""A rest is worked out from two clocks."""
 READ_MAX = 64
 """Hosts of a queue read at once."""
 
@@ -62,6 +64,17 @@ class FrontQueues:
         """The budget of a site has grown: its hosts may be drawn again."""
         start = front_key(self._crawl, OVER_BUDGET, site)
         self._read[OVER_BUDGET].extend(place for _, place in self._scan(start, start + LAST))
+
+    def look_again(self, rested_at: float) -> None:
+        """Ceilings have changed: one more look at those over their budgets or at rest until then (wall time).
+
+        One that comes too early keeps its next-allowed time, and goes back to rest.
+        """
+        self._read[OVER_BUDGET].clear()
+        self._cursors[OVER_BUDGET], self._has_more[OVER_BUDGET] = front_key(self._crawl, OVER_BUDGET, 0), True
+        order = int(1000 * rested_at)
+        start, stop = (front_key(self._crawl, RESTING, order + ms) for ms in (-REST_GRAIN_MS, REST_GRAIN_MS))
+        self._read[LEVELS - 1].extend(place for _, place in self._scan(start, stop))
 
     def has_some(self, now: float) -> bool:
         """Whether a host may wait for a place now (wall time). It may turn out that none does."""

@@ -22,6 +22,7 @@ from gossamer.stages.front_queues import FrontQueues
 from gossamer.stages.host_heap import HostHeap
 from gossamer.stages.host_queue import Entry, HostQueue, RobotsErrand, Site
 from gossamer.stages.judge import Judge, JudgeRules
+from gossamer.stages.leases import Lease, PageLease, RobotsLease, Verdict
 from gossamer.stages.posting import Posting
 from gossamer.stages.sites import Sites
 from gossamer.stages.tallies import Tallies
@@ -55,40 +56,12 @@ class FrontierRules:
     places: tuple[int, int] = BOUNDS
 
 
-@dataclass(slots=True)
-class PageLease:
-    """A URL handed out (page or sitemap). The host is taken until the contact ends."""
-
-    host: HostQueue
-    entry: Entry
-
-
-@dataclass(slots=True)
-class RobotsLease:
-    """A contact for robots.txt handed out."""
-
-    host: HostQueue
-    errand: RobotsErrand
-
-
-@dataclass(slots=True)
-class Verdict:
-    """A URL that ends without any contact."""
-
-    host: HostQueue
-    entry: Entry
-    outcome: Outcome
-
-
-Lease = PageLease | RobotsLease
-
-
 class Frontier:
     """All hosts with something to fetch."""
 
     def __init__(self, store: PartitionStore, clock: Clock, rules: FrontierRules, budget: Budget, rng: Random) -> None:
         self._clock = clock
-        self._rules = rules
+        self.rules = rules
         self._front = FrontQueues(store, rules.crawl, rng)
         self._bench = Workbench(
             store, clock, BenchRules(rules.crawl, rules.ceilings, rules.delay, rules.places), self._front
@@ -129,10 +102,21 @@ class Frontier:
         """All sites, in memory or not."""
         return self._bench.sites
 
-    @property
-    def delay(self) -> DelayRules:
-        """The delays in force."""
-        return self._rules.delay
+    def change(self, rules: FrontierRules) -> None:
+        """Other delays and ceilings from now on; whatever else there is in the rules stays as it was.
+
+        A longer rest is owed to every host at once, from the end of its last contact; a shorter one after contacts that
+        begin from now on. Leases whose contact has not begun come back, for they were handed out by the old rules.
+        """
+        self.rules = rules
+        self._judge.change(rules.delay)
+        self.budgets.change(rules.ceilings)
+        self._bench.change(rules.ceilings, rules.delay)
+        for host in self.hosts.values():
+            host.is_recalled, host.closed_until = host.in_flight, 0.0
+            self._plan(host, host.manners.owed_until(rules.delay, host.row.crawl_delay_s))
+            self._feed(host.site)
+            self.wake(host)
 
     def load(self, *, rest_until: float) -> None:
         """Take up the front queues that a former process left.
@@ -140,7 +124,8 @@ class Frontier:
         `rest_until` (monotonic) is 0 after an orderly end. Otherwise no host is contacted before it, nor before the
         host's own gap has passed, where that is longer than the usual delay.
         """
-        self._bench.rest_until = rest_until
+        if rest_until:
+            self._bench.killed_at = rest_until - self.rules.delay.delay_s
         self._front.load()
         self.sites.load()
 
@@ -167,11 +152,11 @@ class Frontier:
                 continue
             if not host.has_debut:
                 host.has_debut = True
-                host.next_at = max(host.next_at, self._debuts.take(now, len(self.hosts), self._rules.delay.delay_s))
+                host.next_at = max(host.next_at, self._debuts.take(now, len(self.hosts), self.rules.delay.delay_s))
             if host.next_at > now:  # its debut is later, or it learned of a crawl-delay after it was queued
                 self.wake(host)
                 continue
-            if host.timed_out and self.suspects_in_flight >= self._rules.suspects_max:
+            if host.timed_out and self.suspects_in_flight >= self.rules.suspects_max:
                 self.wake(host, not_before=now + SUSPECT_PAUSE_S)
                 continue
             decision = self._decide(host)
@@ -179,7 +164,7 @@ class Frontier:
                 self.wake(host)
                 return decision
             if decision is not None:
-                host.in_flight, host.suspect = True, host.timed_out
+                host.in_flight, host.suspect, host.delay = True, host.timed_out, self.rules.delay
                 self.in_flight += 1
                 self.suspects_in_flight += host.suspect
                 return decision
@@ -213,12 +198,13 @@ class Frontier:
         host.manners = after_contact(host.manners, outcome, ended_at, gap_s, u)
         self._bench.measured(ended_at - began_at, gap_s)
         host.timed_out = isinstance(outcome, Unreachable) and outcome.reason in TIMEOUTS
-        self._rest(host, host.manners.next_allowed_at)
+        self._rest(host, host.manners.next_allowed_at, ended_at - began_at)
 
     def contact_dropped(self, lease: Lease, *, began_at: float) -> None:
         """We broke the contact off: the host rests as after any other, the same work is handed out again."""
         self._put_back(lease)
-        self._rest(lease.host, self._clock.monotonic() + self._gap_s(lease.host, began_at))
+        now = self._clock.monotonic()
+        self._rest(lease.host, now + self._gap_s(lease.host, began_at), now - began_at)
 
     def give_back(self, lease: Lease, outcome: Outcome, *, began_at: float, u: float) -> None:
         """The contact was made but can't be kept (no disk): the host rests, the same work is handed out again."""
@@ -274,7 +260,7 @@ class Frontier:
             self._front.release(site_order)
         for waiting in posting.placed:
             if waiting.host not in self.hosts:
-                self._front.placed(waiting)
+                self._bench.placed(waiting, posting.tallies[waiting.host])
         for host in posting.hosts.values():
             self._bench.forget_if_idle(host)
 
@@ -373,22 +359,23 @@ class Frontier:
                 assert_never(lease)
 
     def _gap_s(self, host: HostQueue, began_at: float) -> float:
-        return gap_s(self._rules.delay, host.row.crawl_delay_s, self._clock.monotonic() - began_at)
+        return gap_s(host.delay, host.row.crawl_delay_s, self._clock.monotonic() - began_at)
 
-    def _rest(self, host: HostQueue, until: float) -> None:
+    def _rest(self, host: HostQueue, until: float, took_s: float) -> None:
         """A contact is over."""
-        self._plan(host, until)
+        host.manners = host.manners.ended(self._clock.monotonic(), took_s)
+        self._plan(host, max(until, host.manners.owed_until(self.rules.delay, host.row.crawl_delay_s)))
         host.is_unsaved = True
         self._free(host)
 
     def _plan(self, host: HostQueue, until: float) -> None:
         """No contact before. The row has the moment too, in wall time, from the next batch that writes it."""
         host.next_at = max(host.next_at, until)
-        wall = self._clock.now() + host.next_at - self._clock.monotonic()
-        host.row.manners = host.manners.at(wall)
+        ahead_s = self._clock.now() - self._clock.monotonic()
+        host.row.manners = host.manners.at(host.next_at + ahead_s, ahead_s)
 
     def _free(self, host: HostQueue) -> None:
-        host.in_flight = False
+        host.in_flight = host.is_recalled = False
         self.in_flight -= 1
         self.suspects_in_flight -= host.suspect
         host.suspect = False

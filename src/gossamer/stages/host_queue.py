@@ -1,16 +1,17 @@
 """A host in memory: its manners, its robots rules, and a short run of the URLs that wait for it on disk.
 
 `bodies` are texts of robots.txt by digest, and `is_unsaved` whether the host had a contact, since the last batch.
-`site` is None where sites have no budgets.
+`delay`: the delays in force as its last lease was handed out. `site` is None where sites have no budgets.
 `is_mixed`: its URLs have more than one origin; where that is False it is certain only if `is_surveyed`. `has_debut`:
-the moment of its first contact is set. `is_leaving`: the next batch takes it off the workbench.
+the moment of its first contact is set. `is_leaving`: the next batch takes it off the workbench. `is_recalled`: its
+lease comes back unless the contact has begun, for the rules have changed.
 """
 
 from collections import deque
 from dataclasses import dataclass, field
 
 from gossamer.core.budget import Budget
-from gossamer.core.politeness import HostManners
+from gossamer.core.politeness import DelayRules, HostManners
 from gossamer.core.robots import RobotsRules
 from gossamer.core.rows import HostRow, OriginRow, SiteRow, TallyRow, UrlRow
 
@@ -63,6 +64,7 @@ class HostQueue:
     budget: Budget
     site: Site | None = None
     manners: HostManners = field(default_factory=HostManners)
+    delay: DelayRules = field(default_factory=DelayRules)
     next_at: float = 0.0
     in_flight: bool = False
     queued_at: float | None = None
@@ -79,6 +81,7 @@ class HostQueue:
     slot: tuple[str, float] | None = None
     timed_out: bool = False
     suspect: bool = False
+    is_recalled: bool = False
     address_refused_until: float = 0.0
     closed_until: float = 0.0
     origin: str = ""

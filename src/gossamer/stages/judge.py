@@ -42,6 +42,10 @@ class Judge:
         self._rules = rules
         self._gate_rules = GateRules(rules.delay, rules.robots_mode)
 
+    def change(self, delay: DelayRules) -> None:
+        """Other delays: they decide which crawl-delay is too long."""
+        self._gate_rules = GateRules(delay, self._rules.robots_mode)
+
     def judge(self, host: HostQueue, entry: Entry) -> Judgement:
         """What is to be done about the URL now."""
         if is_dead(host.manners, self._clock.monotonic()):

@@ -302,7 +302,7 @@ class Ledger:
             event.pages = without_visits(event.pages, host, tally.visits.dropped)
             at_hand = self._frontier.hosts.get(host)
             if at_hand is not None:
-                at_hand.budget.ceiling = ceiling_of(self._rules.ceilings.pages_per_host, tally.counts.novelty)
+                at_hand.budget.ceiling = ceiling_of(self._frontier.rules.ceilings.pages_per_host, tally.counts.novelty)
         self._count_links(posting, event, url)
 
     def _count_links(self, posting: Posting, event: Parsed, url: str) -> None:

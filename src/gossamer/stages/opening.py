@@ -4,16 +4,31 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from gossamer.core.rows import CrawlRow, State
 
 CEILINGS = ("max_pages", "max_pages_per_host", "max_pages_per_site")
+BUDGET_SPENT = "budget-spent"
 SEEN_BEFORE = "exact"
 """What a crawl has whose options do not name it."""
 
 
 class SeenKindDiffers(Exception):
     """A crawl can't go on with another kind of seen set; nothing was changed. The message says what to do."""
+
+
+class Change(NamedTuple):
+    """An option that has another value now; None is not set."""
+
+    key: str
+    old: object
+    new: object
+
+    @property
+    def sentence(self) -> str:
+        """For people."""
+        return f"{self.key}: {_shown(self.old)} → {_shown(self.new)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +62,7 @@ def open_crawl(
     crawl = known[-1]
     before = json.loads(crawl.options)
     _refuse_other_kind(crawl, before.get("seen", SEEN_BEFORE), options.get("seen", SEEN_BEFORE))
-    changes = tuple(_changes(before, json.loads(text)))
+    changes = tuple(change.sentence for change in changes_of(before, json.loads(text)))
     had = set(crawl.seeds)
     added = tuple(seed for seed in dict.fromkeys(seeds) if seed not in had)
     still_spent = not added and _is_still_spent(crawl, before, options)
@@ -77,7 +92,7 @@ def _is_still_spent(crawl: CrawlRow, before: Mapping[str, object], after: Mappin
         return True
     is_other = before.get("site_budgets") != after.get("site_budgets")
     is_higher = any(_is_higher(before.get(key), after.get(key)) for key in CEILINGS)
-    return crawl.end == "budget-spent" and not (is_higher or is_other)
+    return crawl.end == BUDGET_SPENT and not (is_higher or is_other)
 
 
 def _is_higher(before: object, after: object) -> bool:
@@ -86,13 +101,23 @@ def _is_higher(before: object, after: object) -> bool:
     return not isinstance(after, int) or after > before
 
 
-def _changes(before: dict[str, object], after: dict[str, object]) -> list[str]:
+def change_options(crawl: CrawlRow, values: Mapping[str, object]) -> list[Change]:
+    """Other values for some options of a crawl, None for no limit; gives those that differ from before.
+
+    A crawl that ended because its budget was spent may go on when a ceiling is higher now.
+    """
+    before = json.loads(crawl.options)
+    after = {key: value for key, value in {**before, **values}.items() if value is not None}
+    crawl.options = json.dumps(after, sort_keys=True)
+    if crawl.end == BUDGET_SPENT and any(_is_higher(before.get(key), after.get(key)) for key in CEILINGS):
+        crawl.end = ""
+    return changes_of(before, after)
+
+
+def changes_of(before: Mapping[str, object], after: Mapping[str, object]) -> list[Change]:
+    """Options that differ, by their keys."""
     keys = sorted(before.keys() | after.keys())
-    return [
-        f"{key}: {_shown(before.get(key))} → {_shown(after.get(key))}"
-        for key in keys
-        if before.get(key) != after.get(key)
-    ]
+    return [Change(key, before.get(key), after.get(key)) for key in keys if before.get(key) != after.get(key)]
 
 
 def _shown(value: object) -> str:

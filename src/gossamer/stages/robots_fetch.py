@@ -17,8 +17,9 @@ from gossamer.core.url import Url, UrlFault, host_of, link_keys, normalize
 from gossamer.ports.clock import Clock
 from gossamer.ports.web import Response
 from gossamer.stages.events import Discovered, HostChanged, Settled
-from gossamer.stages.frontier import Frontier, RobotsLease
+from gossamer.stages.frontier import Frontier
 from gossamer.stages.host_queue import HostQueue, RobotsErrand
+from gossamer.stages.leases import RobotsLease
 from gossamer.stages.store import Store
 
 REDIRECTS_MAX = 5

@@ -9,7 +9,8 @@ from gossamer.ports.clock import Clock
 from gossamer.stages.alarm import Alarm
 from gossamer.stages.events import HostLeft, Settled
 from gossamer.stages.fetch import Fetch
-from gossamer.stages.frontier import Frontier, Lease, Verdict
+from gossamer.stages.frontier import Frontier, FrontierRules
+from gossamer.stages.leases import Lease, Verdict
 from gossamer.stages.parse import Parse
 from gossamer.stages.store import Store
 
@@ -53,6 +54,7 @@ class Runner:
         self._alarm = Alarm()
         self._is_stopping = False
         self.is_paused = False
+        self.is_ending = False
         stages.store.listeners.captured = stages.parse.captured
         stages.store.listeners.committed = self._alarm.ring
 
@@ -63,6 +65,13 @@ class Runner:
     def resume(self) -> None:
         """Go on after a pause."""
         self.is_paused = False
+        self._alarm.ring()
+
+    def change(self, rules: FrontierRules, per_address_delay_s: float, concurrency: int) -> None:
+        """Go on by other delays and limits from this moment on. Once `is_ending`, nothing is fetched by them."""
+        self._stages.frontier.change(rules)
+        self._stages.fetch.gap.change(per_address_delay_s, self._clock.monotonic())
+        self._concurrency = concurrency
         self._alarm.ring()
 
     def stop(self) -> None:
@@ -109,6 +118,7 @@ class Runner:
                 self._lease(group, contacts)
                 if self._end() is None:  # hosts at their own ceilings leave the heap only by being asked
                     await self._wait()
+            self.is_ending = True
             if contacts:
                 await asyncio.wait(contacts, timeout=GRACE_S)
             for contact in contacts:

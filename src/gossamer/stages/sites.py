@@ -37,6 +37,12 @@ class Sites:
                 if row.in_degree:
                     self._ranking.has_risen(site_key(row.site), row.in_degree)
 
+    def change(self, ceilings: Ceilings) -> None:
+        """Other ceilings. While there were none, pages went by the budgets: they are counted anew."""
+        self._ceilings = ceilings
+        for key, site in list(self._sites.items()):
+            site.budget.ceiling, site.budget.spent = self._ceiling(key), site.row.fetched
+
     def turn(self) -> None:
         """Forget the sites that nobody needs; to be called when no batch is open."""
         self._linkers.turn()

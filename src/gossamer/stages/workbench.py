@@ -5,7 +5,7 @@ forgotten when all they know is on disk. When a host's turn comes is the frontie
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from gossamer.core.budget import Budget, Ceilings
+from gossamer.core.budget import Budget, Ceilings, next_day_at
 from gossamer.core.keys import ready_key, url_row_key
 from gossamer.core.politeness import DelayRules
 from gossamer.core.rows import OVER_BUDGET, RESTING, HostRow, TallyRow, UrlRow, load
@@ -14,7 +14,7 @@ from gossamer.core.url import Url, origin_of
 from gossamer.core.workbench import places
 from gossamer.ports.clock import Clock
 from gossamer.ports.partition_store import Family, PartitionStore, Row
-from gossamer.stages.front_queues import FrontQueues
+from gossamer.stages.front_queues import FrontQueues, Place
 from gossamer.stages.host_queue import RUN_MAX, Entry, HostQueue, Search, Site
 from gossamer.stages.sites import Sites
 from gossamer.stages.tallies import Tallies
@@ -65,8 +65,19 @@ class Workbench:
         self.sites = Sites(store, rules.crawl, rules.ceilings)
         self.places = rules.places[0]
         self.leavers: list[Leaver] = []
-        self.rest_until = 0.0
-        """After a kill: no host is contacted before, nor before its own gap has passed from then on."""
+        self.killed_at = float("-inf")
+        """After a kill: no host is contacted before its gap has passed from then on."""
+
+    def change(self, ceilings: Ceilings, delay: DelayRules) -> None:
+        """Other ceilings and delays; hosts that were over their budgets get one more look."""
+        self._ceilings, self._delay = ceilings, delay
+        self.sites.change(ceilings)
+        for host in self.hosts.values():
+            host.budget.ceiling = self._ceiling(host.tally)
+            if host.site is None and (site := self._site(host.row.site)) is not None:
+                host.site = site
+                site.budget.reserved += host.budget.reserved
+        self._front.look_again(next_day_at(self._clock.now()))
 
     def host(self, key: bytes, name: str) -> HostQueue:
         """The host in memory, read from disk or made when it is not there."""
@@ -110,6 +121,12 @@ class Workbench:
         hosts = [self._open(key, tally, row) for (key, tally), row in zip(joins, rows, strict=True)]
         self._read_first_runs(hosts)
         return hosts
+
+    def placed(self, place: Place, tally: TallyRow) -> None:
+        """The row of a host that waits elsewhere is durable; its budget may have grown while that was written."""
+        self._front.placed(place)
+        if place.level == OVER_BUDGET and self._may_join(tally):
+            self._front.release(place.order)
 
     def _may_join(self, tally: TallyRow) -> bool:
         if tally.level != OVER_BUDGET:
@@ -243,11 +260,12 @@ class Workbench:
         )
         host.is_surveyed = not tally.ready  # then every URL comes by
         host.next_at = max(self._clock.monotonic(), self._monotonic(row.manners.next_allowed_at))
-        if self.rest_until:
-            # What was in flight at the kill may have ended just then.
-            own_gap_s = max(row.crawl_delay_s or 0.0, row.manners.gap_s)
-            host.next_at = max(host.next_at, self.rest_until + max(0.0, own_gap_s - self._delay.delay_s))
-        host.manners = row.manners.at(host.next_at)
+        # What was in flight at the kill may have ended just then.
+        own_gap_s = max(row.crawl_delay_s or 0.0, row.manners.gap_s, self._delay.delay_s)
+        ahead_s = self._clock.monotonic() - self._clock.now()
+        host.manners = row.manners.at(max(host.next_at, self.killed_at + own_gap_s), ahead_s)
+        # The delays were others, perhaps, when its last contact ended.
+        host.next_at = max(host.manners.next_allowed_at, host.manners.owed_until(self._delay, row.crawl_delay_s))
         self.hosts[key] = host
         return host
 

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import pairwise
 
 from gossamer.core.keys import (
     LAST,
@@ -29,6 +28,7 @@ from gossamer.core.rows import (
     load,
 )
 from gossamer.core.warc import read_record
+from gossamer.ports.contacts import Contact
 from gossamer.ports.partition_store import Family
 from gossamer.reading import crawls_in
 from gossamer.testing.sim_web import Exchange
@@ -172,26 +172,32 @@ def _assert_memory(world: World) -> None:
 
 
 def assert_polite(world: World) -> None:
-    """A host rests `delay_s` after a contact; begins at one address are `per_address_delay_s` apart; all are logged."""
+    """A host rests `delay_s` after a contact; begins at one address are `per_address_delay_s` apart; all are logged.
+
+    Both as they are when the later contact begins.
+    """
     assert [(begun.url, begun.address) for begun in world.contacts.begun] == [
         (exchange.url, exchange.address) for exchange in world.web.exchanges
     ]
-    options = world.life.config
-    for contacts in _grouped(world.web.exchanges, by_address=False):
-        for one, two in pairwise(contacts):
-            assert one.ended_at is not None
-            assert two.began_at >= one.ended_at + options.delay_s - CLOCK_S, (one, two)
-    for contacts in _grouped(world.web.exchanges, by_address=True):
-        for one, two in pairwise(contacts):
-            if _next_birth(world, one.began_at) > two.began_at:  # the address's gap is not remembered over a restart
-                assert two.began_at >= one.began_at + options.per_address_delay_s - CLOCK_S, (one, two)
+    contacts = list(zip(world.web.exchanges, world.contacts.begun, strict=True))
+    for one, (two, begun) in _pairs(contacts, by_address=False):
+        assert one.ended_at is not None
+        assert two.began_at >= one.ended_at + begun.delay.delay_s - CLOCK_S, (one, two)
+    for one, (two, begun) in _pairs(contacts, by_address=True):
+        if _next_birth(world, one.began_at) > two.began_at:  # the address's gap is not remembered over a restart
+            assert two.began_at >= one.began_at + begun.per_address_delay_s - CLOCK_S, (one, two)
 
 
-def _grouped(exchanges: list[Exchange], *, by_address: bool) -> list[list[Exchange]]:
-    groups: dict[str, list[Exchange]] = {}
-    for exchange in exchanges:
-        groups.setdefault(exchange.address if by_address else exchange.host, []).append(exchange)
-    return list(groups.values())
+def _pairs(
+    contacts: list[tuple[Exchange, Contact]], *, by_address: bool
+) -> Iterator[tuple[Exchange, tuple[Exchange, Contact]]]:
+    """Each contact of a host or an address after the one before it."""
+    before: dict[str, Exchange] = {}
+    for exchange, begun in contacts:
+        name = exchange.address if by_address else exchange.host
+        if name in before:
+            yield before[name], (exchange, begun)
+        before[name] = exchange
 
 
 def _next_birth(world: World, after_s: float) -> float:

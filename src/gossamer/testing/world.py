@@ -41,7 +41,7 @@ from gossamer.stages.events import Discovered
 from gossamer.stages.fetch import Fetch, FetchRules, Surroundings
 from gossamer.stages.frontier import Frontier, FrontierRules
 from gossamer.stages.ledger import Books, Ledger, LedgerRules
-from gossamer.stages.opening import open_crawl
+from gossamer.stages.opening import change_options, open_crawl
 from gossamer.stages.parse import Parse
 from gossamer.stages.parse_capture import CaptureParser, ParseRules
 from gossamer.stages.replay import replay
@@ -149,6 +149,16 @@ class World:
     def resume(self) -> None:
         """Go on."""
         self.life.runner.resume()
+
+    def change(self, **options: Any) -> None:
+        """Other settings from this moment on, as `gossamer set` makes them."""
+        self._options |= options
+        life = self.life
+        life.config = config = resolve(self._options, {}, None)
+        rules = replace(_frontier_rules(life.crawl, config), places=self._places)
+        life.runner.change(rules, config.per_address_delay_s, config.concurrency)
+        change_options(life.crawl, options)
+        life.stages.store.touch()
 
     # Looking.
 

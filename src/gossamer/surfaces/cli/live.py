@@ -64,7 +64,7 @@ class Live:
         frontier, now = self.open.stages.frontier, self.clock.monotonic()
         seconds, good_until = self._slowest
         if now >= good_until:
-            seconds = slowest_s(islice(frontier.hosts.values(), HOSTS_LOOKED_AT_MAX), frontier.delay, now)
+            seconds = slowest_s(islice(frontier.hosts.values(), HOSTS_LOOKED_AT_MAX), frontier.rules.delay, now)
             self._slowest = seconds, now + SLOWEST_EVERY_S
         return seconds
 

@@ -13,6 +13,7 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "crawl": ("crawl", "Crawl from seeds until nothing is left or the budget is spent."),
     "pause": ("control", "Let a running crawl rest."),
     "resume": ("control", "Let a paused crawl go on."),
+    "set": ("control", "Change delays and budgets, also of a running crawl."),
     "stop": ("control", "End a running crawl; `gossamer crawl` resumes it."),
     "status": ("looking", "How far a crawl is."),
     "pages": ("looking", "The URLs of a crawl and what became of them."),

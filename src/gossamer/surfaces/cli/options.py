@@ -1,13 +1,14 @@
 """Command-line options made from the table in `config`: one truth for flags, keys, variables and docs."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
 
-from gossamer.config import OPTIONS, CrawlConfig, Option, resolve
+from gossamer.config import CHANGEABLE, OPTIONS, CrawlConfig, Option, read_changes, resolve
 from gossamer.config_faults import ConfigFaults
 
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -63,7 +64,7 @@ def data_option(command: F) -> F:
 def crawl_options(command: F) -> F:
     """All options of a crawl, unread: `configuration` reads them together, so that every fault is reported at once."""
     for option in reversed(OPTIONS):
-        command = _click_option(option)(command)
+        command = _click_option(option, option.default)(command)
     return click.option(
         "--config",
         type=click.Path(dir_okay=False, path_type=Path),
@@ -74,8 +75,15 @@ def crawl_options(command: F) -> F:
     )(command)
 
 
-def _click_option(option: Option) -> Callable[[F], F]:
-    default = option.default
+def changeable_options(command: F) -> F:
+    """Those that a running crawl can change, unread: `changes_given` reads them together."""
+    for option in reversed(OPTIONS):
+        if option.key in CHANGEABLE:
+            command = _click_option(option, None)(command)
+    return command
+
+
+def _click_option(option: Option, default: Any) -> Callable[[F], F]:
     shown = ", ".join(map(str, default)) if isinstance(default, tuple | frozenset) else default
     text = option.help[0].upper() + option.help[1:]
     if option.key in VALUES_SHOWN:
@@ -94,7 +102,23 @@ def configuration(given: dict[str, Any], file: Path | None, stored: dict[str, An
     """
     if file is None and Path(CONFIG_FILE).is_file():
         file = Path(CONFIG_FILE)
-    try:
+    with faults_as_usage():
         return resolve(given, os.environ, file, stored)
+
+
+def changes_given(given: dict[str, Any]) -> dict[str, Any]:
+    """The values of the options that were given, and of no others: neither variables nor files change a crawl."""
+    with faults_as_usage():
+        values = read_changes(given)
+    if not values:
+        raise click.UsageError("nothing to change; `gossamer set --help` lists what can be")
+    return values
+
+
+@contextmanager
+def faults_as_usage() -> Iterator[None]:
+    """All faults as one usage error."""
+    try:
+        yield
     except ConfigFaults as faults:
-        raise click.UsageError("\n".join(str(fault) for fault in faults.faults)) from faults
+        raise click.UsageError(str(faults)) from faults

@@ -5,7 +5,7 @@ the others tell it what happened. In the order of a page's life:
 
 - `opening`: which crawl is meant, a new one or the unfinished one. After a kill `replay` brings the rows of hosts up to
   the end of the contact log.
-- `frontier`: hands out leases, of the host that may be contacted first (`host_heap`), within its `budgets`; `debuts`
+- `frontier`: hands out `leases`, of the host that may be contacted first (`host_heap`), within its `budgets`; `debuts`
   spreads the first contacts. `front_queues` are the hosts that wait for a place in memory, `workbench` holds those that
   have one (`host_queue`), `judge` says whether one may be asked for a URL now: robots.txt comes before any page.
 - `fetch`: one lease to its end, with the gap of its address (`address_gap`); `robots_fetch` for robots.txt, `capture`

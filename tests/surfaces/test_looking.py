@@ -274,7 +274,9 @@ def test_nothing_from_the_web_steers_the_terminal(data: Path) -> None:
 
 def test_hosts_give_every_promised_key(data: Path) -> None:
     rows = {row["host"]: row for row in lines(data, "hosts")}
-    promised = set(words("host site queued fetched failed delaySeconds nextAllowedAt robots"))
+    promised = set(
+        words("host site queued fetched failed delaySeconds nextAllowedAt breaker budgetLeft frontLevel robots")
+    )
     assert set(rows) == {"a.test", "b.test"}
     assert all(promised <= row.keys() for row in rows.values())
     assert rows["a.test"]["robots"].items() >= {"state": "fresh", "fetchedAt": "2026-01-01T00:00:00.000Z"}.items()

@@ -141,8 +141,8 @@ class StoredCrawl:
         row.attempts = failed_before
         host = self.frontier.host(key[:8], host_of(Url(url)))
         if row.kind is Kind.PAGE:
-            host.budget.reserve()
-            self.frontier.budget.reserve()
+            for budget in self.frontier.budgets.of(host):
+                budget.reserve()
         entry = Entry(ready_key(1, host.key, row.priority, row.sequence), key, row)
         return self.post(Settled(host, entry, outcome, self.clock.now(), facts))
 

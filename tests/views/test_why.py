@@ -10,6 +10,7 @@ from gossamer.core.keys import url_row_key
 from gossamer.core.outcome import Denied, Failed, Fetched, Reason, Redirected, Unreachable
 from gossamer.core.robots_copy import VALID_S, Absent, Body, Unavailable, after_answer
 from gossamer.core.rows import Kind, OutlinkRow
+from gossamer.core.site_traps import SITES_FREE
 from gossamer.core.url import Url, normalize
 from gossamer.ports.partition_store import Family
 from gossamer.stages.events import HostChanged
@@ -46,7 +47,7 @@ def test_a_fetched_page_tells_its_whole_life_in_order(tmp_path: Path) -> None:
     assert view.state == "fetched"
     order = list(dict.fromkeys(each.what for each in view.steps))
     assert order == [
-        "url", "scope", "traps", "found", "hops", "budget", "robots", "delay", "event", "answer", "stored", "parsed", "next",
+        "url", "scope", "traps", "found", "pattern", "hops", "budget", "robots", "delay", "event", "answer", "stored", "parsed", "next",
     ]  # fmt: skip
     assert step(view, "url").decision == A
     assert "HTTP://A.test:80/#top" in step(view, "url").because
@@ -197,6 +198,41 @@ def test_a_ready_url_tells_its_place_and_what_holds_it_up(tmp_path: Path) -> Non
     assert step(view, "next").because.startswith("3 URLs of its host are before it; held up by budget: spent")
 
 
+@pytest.mark.parametrize(
+    ("options", "because"),
+    [
+        ({"max_pages_per_host": 1}, "1 of 1 pages of the host are fetched"),
+        ({"max_pages_per_site": 1}, "1 of 1 pages of the site a.test are fetched"),
+        (
+            {"max_pages_per_host_day": 1, "max_pages_per_site": 9},
+            "1 of 9 pages of the site a.test are fetched; 1 of 1 pages of the host are fetched today (UTC); the next day begins",
+        ),
+    ],
+)
+def test_the_budget_that_is_spent_is_named(tmp_path: Path, options: dict[str, int], because: str) -> None:
+    crawl = world(tmp_path, **options).fetch(A)
+    crawl.admit("http://a.test/1", hop=1, parent=A)
+    budget = step(story(crawl, "http://a.test/1"), "budget")
+    assert (budget.decision, budget.because) == ("spent", because)
+    assert budget.at == ("2026-01-02T00:00:00.000Z" if "day" in because else None)
+
+
+def test_budgets_that_leave_something_are_told(tmp_path: Path) -> None:
+    crawl = world(tmp_path, max_pages=5, site_budgets="star", max_pages_per_host_day=2).fetch(A)
+    budget = step(story(crawl, A), "budget")
+    assert budget.decision == "has room"
+    assert budget.because == (
+        "1 of 5 pages of the crawl are fetched; 1 of 10 pages of the site a.test are fetched (--site-budgets star); "
+        "1 of 2 pages of the host are fetched today (UTC)"
+    )
+
+
+def test_a_budget_of_yesterday_is_new_today(tmp_path: Path) -> None:
+    crawl = world(tmp_path, max_pages_per_host_day=1).fetch(A)
+    crawl.clock.wall += 86_400
+    assert step(story(crawl, A), "budget").because == "0 of 1 pages of the host are fetched today (UTC)"
+
+
 def test_failures_and_redirects_are_final(tmp_path: Path) -> None:
     crawl = world(tmp_path)
     crawl.admit("http://a.test/gone", "http://a.test/moved", hop=1, parent=A)
@@ -278,3 +314,90 @@ def test_the_search_for_a_link_ends_in_time_and_says_so(tmp_path: Path) -> None:
     crawl.admit(*(f"http://a.test/{number}" for number in range(600)), hop=1, parent=A)
     found = step(story(crawl, "http://a.test/nowhere", is_over=True), "found")
     assert "none of the first 256 rows names it" in found.because
+
+
+# What many URLs show --------------------------------------------------------------------------------------------------
+
+
+def months(first: int, count: int) -> tuple[OutlinkRow, ...]:
+    at = [divmod(first + month, 12) for month in range(count)]
+    return tuple(OutlinkRow(f"http://a.test/cal/{2000 + year}/{month + 1}/", "", "a", "inside") for year, month in at)
+
+
+def calendar(tmp_path: Path, count: int) -> StoredCrawl:
+    """A page of a calendar that leads to so many others."""
+    crawl = world(tmp_path).admit("http://a.test/cal/1999/1/", hop=1, parent=A)
+    return crawl.fetch("http://a.test/cal/1999/1/", links=months(0, count))
+
+
+def test_a_date_that_a_calendar_had_no_room_for_says_so(tmp_path: Path) -> None:
+    view = story(calendar(tmp_path, 60), "http://a.test/cal/2004/12/")
+    pattern = step(view, "pattern")
+    assert pattern.decision == "endless-calendar"
+    assert pattern.because.startswith("more than 50 dates of this pattern led to one another")
+    assert pattern.because.endswith("; 50 of /cal/#/#/ were led to by their own kind, 0 had a new text, and they led to 0 others first")  # fmt: skip
+    assert step(view, "next").because == "it was never admitted: endless-calendar"
+
+
+def test_a_date_that_came_before_the_limit_says_so(tmp_path: Path) -> None:
+    pattern = step(story(calendar(tmp_path, 60), "http://a.test/cal/2000/1/"), "pattern")
+    assert pattern.decision == "endless-calendar"
+    assert pattern.because.endswith("; this one was admitted before")
+
+
+def test_what_is_no_pattern_is_welcome(tmp_path: Path) -> None:
+    crawl = calendar(tmp_path, 3).admit("http://a.test/about", "http://a.test/p/1", hop=1, parent=A)
+    about, numbered = (step(story(crawl, f"http://a.test/{path}"), "pattern") for path in ("about", "p/1"))
+    assert about.because == "no number and no query: not a URL that is counted through"
+    assert numbered.because == "none of /p/# has led to another of its kind"
+    assert {about.decision, numbered.decision} == {"welcome"}
+
+
+def test_a_pattern_with_nothing_to_show_comes_later(tmp_path: Path) -> None:
+    links = tuple(OutlinkRow(f"http://a.test/p/{number}", "", "a", "inside") for number in range(1, 110))
+    crawl = world(tmp_path).admit("http://a.test/p/0", hop=1, parent=A).fetch("http://a.test/p/0", links=links)
+    pattern = step(story(crawl, "http://a.test/p/109"), "pattern")
+    assert pattern.decision == "later"
+    assert pattern.because.startswith("2 steps behind others of its hop; 109 of /p/# were led to")
+
+
+def test_a_host_that_a_site_had_no_room_for_says_so(tmp_path: Path) -> None:
+    links = tuple(OutlinkRow(f"http://w{number}.a.test/", "", "a", "inside") for number in range(12))
+    view = story(world(tmp_path).fetch(A, links=links), "http://w11.a.test/")
+    assert step(view, "pattern").decision == "host-burst"
+    assert step(view, "next").because == "it was never admitted: host-burst"
+    assert step(story(world(tmp_path).fetch(A, links=links[:5]), "http://w4.a.test/"), "pattern").decision == "welcome"
+
+
+def test_a_site_that_a_family_had_no_room_for_says_so(tmp_path: Path) -> None:
+    door = "http://door.test/"
+    links = tuple(OutlinkRow(f"http://s{n}.test/", "", "a", "inside") for n in range(SITES_FREE + 5))
+    crawl = StoredCrawl(MemoryPartitionStore(), tmp_path, (A,), scope="any")
+    crawl.fetch(A, links=(OutlinkRow(door, "", "a", "inside"),)).fetch(door, links=links)
+    view = story(crawl, f"http://s{SITES_FREE}.test/")
+    assert step(view, "pattern").decision == "site-burst"
+    assert step(view, "next").because == "it was never admitted: site-burst"
+    assert step(story(crawl, f"http://s{SITES_FREE - 1}.test/"), "pattern").decision == "welcome"
+
+
+def test_a_parameter_that_names_a_visit_is_told(tmp_path: Path) -> None:
+    crawl = world(tmp_path)
+    for visit, following in (("1f00ba12", "2f00ba12"), ("3f00ba12", "4f00ba12"), ("5f00ba12", "6f00ba12")):
+        page = f"http://a.test/shop/?sid={visit}"
+        links = tuple(OutlinkRow(f"http://a.test/shop/{n}?sid={following}", "", "a", "inside") for n in "abcd")
+        crawl.admit(page, hop=1, parent=A).fetch(page, links=links)
+    view = story(crawl, "http://a.test/shop/a?sid=6f00ba12")
+    assert step(view, "pattern").decision == "renamed"
+    assert step(view, "pattern").because.endswith("is dropped: http://a.test/shop/a")
+    assert step(view, "next").because == "it was never admitted: renamed"
+
+
+def test_a_host_that_repeats_itself_comes_later_and_has_less_budget(tmp_path: Path) -> None:
+    crawl = world(tmp_path, max_pages_per_host=40)
+    for number in range(20):
+        url = f"http://a.test/{'x' * (number + 1)}"
+        crawl.admit(url, hop=1, parent=A).fetch(url, text="The same long text on each of the pages of this host. " * 3)
+    view = story(crawl, A)
+    assert step(view, "pattern").decision == "later"
+    assert "; of the last 20 texts of the host 19 were known" in step(view, "pattern").because
+    assert step(view, "budget").because.startswith("20 of 20 pages of the host are fetched, fewer than others")

@@ -18,6 +18,14 @@ YEAR_MAX: Final = 2199  # a wider range takes numbers of threads for years
 VALUE_BITS: Final = 256  # half of them are set by 177 values, which is more than the filters of most shops
 
 
+YEAR_S: Final = 365.2425 * 86_400
+
+
+def year_of(at: float) -> int:
+    """The year of a moment in seconds since 1970, within a day."""
+    return 1970 + int(at / YEAR_S)
+
+
 class Form(NamedTuple):
     """`pattern` is None where there is nothing to count through: no number in the path, no query.
 

@@ -3,12 +3,11 @@
 from dataclasses import dataclass, field
 
 from gossamer.core.messages import ParseJob
+from gossamer.core.patterns import year_of
 from gossamer.core.rows import TallyRow
 from gossamer.ports.partition_store import Batch
 from gossamer.stages.front_queues import Place
 from gossamer.stages.host_queue import HostQueue, Site
-
-YEAR_S = 365.2425 * 86_400
 
 
 @dataclass(slots=True)
@@ -37,4 +36,4 @@ class Posting:
     @property
     def year(self) -> int:
         """Of `at`, within a day."""
-        return 1970 + int(self.at / YEAR_S)
+        return year_of(self.at)

@@ -7,8 +7,9 @@ import msgspec
 from gossamer.core.admission import INSIDE
 from gossamer.core.rows import Kind
 from gossamer.core.url import Url
-from gossamer.views.lookup import Known, host_row, key_of, known_url, page_row, tally_row
+from gossamer.views.lookup import Known, host_row, key_of, known_url, page_row, tally_row, url_row
 from gossamer.views.why_case import Case, Step
+from gossamer.views.why_counts import pattern_step, refusal_of
 from gossamer.views.why_found import Search, found_steps, search_naming
 from gossamer.views.why_life import life_steps, next_step
 from gossamer.views.why_rules import form_step, hops_step, robots_step, rules_steps, scope_step, trap_step
@@ -41,6 +42,12 @@ def _admitted(case: Case, url: Url, known: Known) -> list[Step]:
     host = host_row(case.partition, known.key[:8])
     tally = tally_row(case.partition, case.crawl.number, known.key[:8])
     rules = rules_steps(case, url, known.row, host, tally)
+    if known.row.kind is Kind.PAGE:
+        parent = url_row(case.partition, case.crawl.number, known.row.via) if known.row.via else None
+        pattern = pattern_step(case, url, parent, tally)
+        if refusal_of(pattern) is not None:
+            pattern.because += "; this one was admitted before"
+        rules.insert(0, pattern)
     life = life_steps(known, page_row(case.partition, case.crawl.number, known.key))
     obstacles = [step for step in rules if step.decision in HOLDING_UP]
     return [*found_steps(case, known.row), *rules, *life, next_step(case, known, obstacles)]
@@ -58,6 +65,8 @@ def _never_admitted(case: Case, url: Url, search: Search) -> list[Step]:
             Step("found", naming.how, f"on {naming.by.url} (hop {naming.by.hop}); verdict on it: {naming.verdict}")
         )
         if verdict == INSIDE:
+            tally = tally_row(case.partition, case.crawl.number, key_of(url, Kind.PAGE)[:8])
+            steps.append(pattern_step(case, url, naming.by, tally))
             steps.append(hops_step(case, naming.by.hop + 1))
     if host is not None:
         steps.append(robots_step(case, url, host))
@@ -80,6 +89,9 @@ def _reason(case: Case, steps: list[Step], verdict: str, search: Search) -> str:
         return "too-many-hops"
     if search.naming.verdict != INSIDE:
         return search.naming.verdict
+    for step in steps:
+        if step.what == "pattern" and (refusal := refusal_of(step)) is not None:
+            return refusal
     if case.rules.seen == "bloom":
         return "the filter of --seen bloom took it for known"
     return "its turn has not come when this was read"

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple, assert_never
 
+from gossamer.core.budget import day_of, next_day_at
 from gossamer.core.outcome import Reason
 from gossamer.core.robots import RobotsRules, parse_robots
 from gossamer.core.robots_copy import UNKNOWN_COPY, RobotsCopy
@@ -17,10 +18,12 @@ from gossamer.core.robots_gate import (
     by_rules,
     gate,
 )
-from gossamer.core.rows import HostRow, OriginRow, TallyRow, UrlRow
+from gossamer.core.rows import HostRow, OriginRow, TallyRow, UrlRow, new_tally
+from gossamer.core.site_traps import ceiling_of
 from gossamer.core.traps import explain_trap, trap_of
-from gossamer.core.url import Url, origin_of
+from gossamer.core.url import Url, host_of, origin_of, site_of
 from gossamer.ports.partition_store import Family
+from gossamer.views.budgets import SiteBudgets
 from gossamer.views.forms import rfc3339
 from gossamer.views.hosts import rest_s
 from gossamer.views.why_case import Case, Step
@@ -56,18 +59,29 @@ def hops_step(case: Case, hop: int) -> Step:
     )
 
 
-def budget_step(case: Case, tally: TallyRow | None) -> Step:
-    """Whether pages may still be fetched."""
-    ceilings, fetched = case.rules.ceilings, case.crawl.counters.fetched
-    of_host = tally.fetched if tally else 0
-    parts, is_spent = [], False
-    if ceilings.pages is not None:
-        parts.append(f"{fetched:,} of {ceilings.pages:,} pages of the crawl are fetched")
-        is_spent = fetched >= ceilings.pages
-    if ceilings.pages_per_host is not None:
-        parts.append(f"{of_host:,} of {ceilings.pages_per_host:,} pages of the host are fetched")
-        is_spent = is_spent or of_host >= ceilings.pages_per_host
-    return Step("budget", "spent" if is_spent else "has room", "; ".join(parts) or "no limit is set")
+def budget_step(case: Case, url: Url, tally: TallyRow | None) -> Step:
+    """Whether pages may still be fetched: of the crawl, the host, its site and its day. `at`: when the next day begins,
+    where nothing else holds it up.
+    """
+    ceilings = case.rules.ceilings
+    tally = tally or new_tally(host_of(url), site_of(host_of(url)))
+    sites = SiteBudgets(case.partition, case.crawl.number, ceilings)
+    site = sites.row(tally.site)
+    star = " (--site-budgets star)" if ceilings.is_star else ""
+    host_pages = ceiling_of(ceilings.pages_per_host, tally.counts.novelty)
+    repeats = ", fewer than others because it repeats itself" if host_pages != ceilings.pages_per_host else ""
+    limits = [
+        (case.crawl.counters.fetched, ceilings.pages, "pages of the crawl are fetched"),
+        (tally.fetched, host_pages, f"pages of the host are fetched{repeats}"),
+        (site.fetched, sites.ceiling(tally.site), f"pages of the site {tally.site} are fetched{star}"),
+        (tally.fetched_on(day_of(case.now)), ceilings.pages_per_host_day, "pages of the host are fetched today (UTC)"),
+    ]
+    told = [f"{count:,} of {limit:,} {what}" for count, limit, what in limits if limit is not None]
+    spent = [at for at, (count, limit, _) in enumerate(limits) if limit is not None and count >= limit]
+    until = rfc3339(next_day_at(case.now)) if spent == [len(limits) - 1] else None
+    if until is not None:
+        told.append("the next day begins")
+    return Step("budget", "spent" if spent else "has room", "; ".join(told) or "no limit is set", until)
 
 
 def robots_step(case: Case, url: Url, host: HostRow | None) -> Step:
@@ -185,4 +199,9 @@ def _next_contact(case: Case, next_allowed_at: float) -> str:
 
 def rules_steps(case: Case, url: Url, row: UrlRow, host: HostRow | None, tally: TallyRow | None) -> list[Step]:
     """Ceilings, robots.txt and the rest in force, for a URL that was admitted."""
-    return [hops_step(case, row.hop), budget_step(case, tally), robots_step(case, url, host), delay_step(case, host)]
+    return [
+        hops_step(case, row.hop),
+        budget_step(case, url, tally),
+        robots_step(case, url, host),
+        delay_step(case, host),
+    ]

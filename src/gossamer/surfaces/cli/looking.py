@@ -103,7 +103,7 @@ def pages(look: Look, url: str | None, host: str | None, labels: tuple[str, ...]
 @click.option("--host", metavar="H", help="This host only.")
 @listing
 def hosts(look: Look, host: str | None) -> None:
-    """List the hosts of a crawl: queue, results, how long each rests, and its robots.txt."""
+    """List the hosts of a crawl: queue, results, what its budget leaves, how long each rests, and its robots.txt."""
     name = _host(host)
     with opened(look) as found:
         rules = HostRules(found.config.delay_rules, found.config.ceilings)

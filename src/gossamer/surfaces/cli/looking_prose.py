@@ -26,6 +26,7 @@ HOST_COLUMNS: Final = (
     Column("FETCHED", right=True),
     Column("FAILED", right=True),
     Column("DENIED", right=True),
+    Column("BUDGET LEFT", right=True),
     Column("REST", right=True),
     Column("NEXT CONTACT"),
     Column("ROBOTS"),
@@ -143,10 +144,20 @@ def _shown(name: str, value: object) -> str:
 
 def host_cells(view: HostView, now: float) -> tuple[str, ...]:
     """A line of `hosts`."""
+    counts = (view.queued, view.fetched, view.failed, view.robots_denied)
+    left = "" if view.budget_left is None else f"{view.budget_left:,}"
+    rest = f"{view.delay_seconds:.3g} s"
+    return view.host, *(f"{count:,}" for count in counts), left, rest, _next_contact(view, now), view.robots.reason
+
+
+def _next_contact(view: HostView, now: float) -> str:
+    if view.breaker == "dead":
+        return "given up"
+    if view.front_level == "over-budget":
+        return "over budget"
     at = view.next_allowed_at
     upcoming = "now" if at is None or at <= (rfc3339(now) or "") else moment(at)
-    counts = (view.queued, view.fetched, view.failed, view.robots_denied)
-    return view.host, *(f"{count:,}" for count in counts), f"{view.delay_seconds:.3g} s", upcoming, view.robots.reason
+    return f"{upcoming}, a probe" if view.breaker == "open" else upcoming
 
 
 # Absence --------------------------------------------------------------------------------------------------------------

@@ -13,7 +13,9 @@ from gossamer.core.outcome import Reason, Truncation
 from gossamer.core.rows import State
 from gossamer.core.warc import read_record
 from gossamer.ports.dns import Unresolved
+from gossamer.stages.host_queue import HostQueue
 from gossamer.stages.runner import GRACE_S, End
+from gossamer.stages.tallies import GENERATION_MAX as TALLIES_A_GENERATION
 from gossamer.testing.accounts import assert_accounts
 from gossamer.testing.sim_web import Answer, Script, any_page, failing, hanging, page, plain, redirect, refusal
 from gossamer.testing.world import World, hosts_of

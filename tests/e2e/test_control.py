@@ -179,9 +179,14 @@ def test_a_delay_is_changed_at_once_and_outlives_the_process(lab: LabDescription
 
 def test_a_budget_is_raised_and_lowered_while_the_crawl_runs(lab: LabDescription, log: Path, tmp_path: Path) -> None:
     data = tmp_path / "data"
-    with living([*lab_words(lab), *PACE, "--max-pages-per-host", "5", "--data", str(data)], tmp_path) as life:
-        await_contacts(life, log, 12)
-        assert changed(data, "--max-pages-per-host", "9") == {"max_pages_per_host": (5, 9)}
+    # A second apart, so that the budget is not spent before the command has started.
+    slow = [*lab_words(lab), *PACE, "--delay", "1", "--max-pages-per-host", "5", "--data", str(data)]
+    with living(slow, tmp_path) as life:
+        await_contacts(life, log, 9)
+        assert changed(data, "--max-pages-per-host", "9", "--delay", "0.1") == {
+            "delay_s": (1.0, 0.1),
+            "max_pages_per_host": (5, 9),
+        }
         assert life.process.wait(30) == 0, life.err()
     assert len(by_outcome(data)["fetched"]) == 9 * 4
     assert changed(data, "--max-pages-per-host", "none", "--delay", "0.4") == {

@@ -1,13 +1,19 @@
 """Delays, ceilings and concurrency that change while a crawl runs, told in simulated time."""
 
 from collections import Counter
+from random import Random
 from typing import Any
 
 import pytest
+from tests.stages.random_world import LIFE_MAX_S, draw
 
 from gossamer.core.outcome import Reason
+from gossamer.core.rows import TallyRow, load
+from gossamer.core.site_traps import ceiling_of
 from gossamer.core.url import Url, host_of
 from gossamer.ports.dns import Unresolved
+from gossamer.ports.partition_store import Family
+from gossamer.stages.frontier import Frontier
 from gossamer.stages.runner import End
 from gossamer.testing.accounts import assert_accounts
 from gossamer.testing.sim_clock import WALL_START_S
@@ -266,3 +272,45 @@ def test_robots_txt_that_is_asked_for_meanwhile_is_asked_once() -> None:
     assert world.crawl() is End.BUDGET_SPENT
     assert world.requests()[f"{A}robots.txt"] == 1
     assert_accounts(world)
+
+
+# Everything at once.
+
+CHOICES: dict[str, tuple[float | None, ...]] = {
+    "delay_s": (0, 0.1, 1, 7),
+    "delay_factor": (0, 10, 40),
+    "per_address_delay_s": (0, 0.1, 1, 4),
+    "concurrency": (1, 3, 20),
+    "max_pages": (None, 7, 30, 60),
+    "max_pages_per_host": (None, 1, 5, 20),
+    "max_pages_per_site": (None, 3, 9, 40),
+    "max_pages_per_host_day": (None, 2, 8),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(30))
+def test_whatever_changes_the_accounts_are_right_and_nothing_waits_that_may_go_on(seed: int) -> None:
+    world, rng = draw(seed).world, Random(seed)
+
+    def change() -> None:
+        if not world.life.runner.is_ending:
+            world.change(**{key: rng.choice(values) for key, values in CHOICES.items() if rng.random() < 0.3})
+
+    for _ in range(12):
+        world.at(rng.expovariate(0.05), change)
+    world.at(LIFE_MAX_S, world.stop)  # some robots.txt is never had, and asked for every hour
+    end = world.crawl()
+    assert_accounts(world)
+    frontier = world.life.stages.frontier
+    if end is End.BUDGET_SPENT and not frontier.budget.is_spent:
+        stored = world.partition.scan(Family.TALLIES, b"", b"\xff" * 20)
+        waiting = [tally for tally in (load(TallyRow, row) for _, row in stored) if tally.ready]
+        assert [tally.host for tally in waiting if not is_over(frontier, tally)] == []
+
+
+def is_over(frontier: Frontier, tally: TallyRow) -> bool:
+    ceilings = frontier.rules.ceilings
+    most = ceiling_of(ceilings.pages_per_host, tally.counts.novelty)
+    is_host_over = most is not None and tally.fetched >= most
+    return is_host_over or (ceilings.has_site_budgets and frontier.sites.of(tally.site).budget.is_spent)

@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 
 from gossamer.core.keys import LAST, crawl_prefix, split_front_key
-from gossamer.core.rows import OVER_BUDGET, RESTING, Kind, TallyRow, load
+from gossamer.core.rows import OVER_BUDGET, RESTING, Kind, TallyRow, dump, load
+from gossamer.core.site_traps import Novelty, ceiling_of
 from gossamer.ports.partition_store import Family
 from gossamer.stages.runner import End
 from gossamer.testing.accounts import assert_accounts
+from gossamer.testing.sim_loop import simulate
 from gossamer.testing.sim_web import NOT_FOUND, any_page, page, plain, refusal
 from gossamer.testing.world import World
 
@@ -124,3 +126,19 @@ def test_a_sitemap_is_fetched_though_the_pages_of_its_host_are_over_the_budget()
     assert world.crawl() is End.BUDGET_SPENT
     assert world.starts("http://h0.test/late.xml")
     assert_accounts(world)
+
+
+def test_a_host_that_repeats_itself_has_its_smaller_budget_from_the_moment_it_comes_to_memory() -> None:
+    world = crowd(1, pages=9, max_pages_per_host=200)
+    assert world.crawl(kill_at=3.5) is None
+    (key, stored), *_ = world.partition.scan(Family.TALLIES, b"", LAST)
+    tally = load(TallyRow, stored)
+    tally.counts.novelty = Novelty(0, 64)
+    batch = world.partition.batch()
+    batch.put(Family.TALLIES, key, dump(tally))
+    simulate(world.partition.commit(batch))
+    ceilings: list[int | None] = []
+    world.at(6, lambda: ceilings.extend(host.budget.ceiling for host in world.life.stages.frontier.hosts.values()))
+    assert world.crawl(kill_at=6.5) is None
+    assert ceilings == [ceiling_of(200, tally.counts.novelty)]
+    assert ceilings != [200]

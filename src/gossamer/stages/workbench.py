@@ -255,9 +255,7 @@ class Workbench:
 
     def _open(self, key: bytes, tally: TallyRow, stored: bytes | None) -> HostQueue:
         row = load(HostRow, stored) if stored else HostRow(tally.host, tally.site)
-        host = HostQueue(
-            key, row, tally, Budget(self._ceilings.pages_per_host, spent=tally.fetched), self._site(row.site)
-        )
+        host = HostQueue(key, row, tally, Budget(self._ceiling(tally), spent=tally.fetched), self._site(row.site))
         host.is_surveyed = not tally.ready  # then every URL comes by
         host.next_at = max(self._clock.monotonic(), self._monotonic(row.manners.next_allowed_at))
         # What was in flight at the kill may have ended just then.

@@ -2,7 +2,7 @@
 
 from gossamer.core.budget import Ceilings
 from gossamer.core.keys import ready_key, sitemap_key, url_row_key
-from gossamer.core.patterns import form_of
+from gossamer.core.patterns import Form, form_of
 from gossamer.core.priority import FIRST, Signals, Wishes, priority_of
 from gossamer.core.rows import CrawlRow, Kind, State, TallyRow, UrlRow, dump
 from gossamer.core.site_traps import (
@@ -22,6 +22,8 @@ from gossamer.stages.host_accounts import HostAccounts
 from gossamer.stages.host_queue import Site
 from gossamer.stages.posting import Posting
 from gossamer.stages.seen import Seen
+
+FORMLESS = Form(None)
 
 
 class Admitting:
@@ -52,7 +54,8 @@ class Admitting:
             if event.kind is Kind.SITEMAP:
                 self._take(posting, (key, url), event, tally)
                 continue
-            form, kin = form_of(Url(url)), source if key[:8] == event.via[:8] else None
+            kin = source if key[:8] == event.via[:8] else None
+            form = form_of(Url(url)) if kin is not None else FORMLESS  # nobody asks for it without a page of its host
             weighed = weigh(tally.counts, kin, form, posting.year)
             trap = weighed.trap if tally.has_urls else self._burst(posting, key, event, tally) or weighed.trap
             if trap is not None:

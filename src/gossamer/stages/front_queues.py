@@ -32,7 +32,7 @@ class Place(NamedTuple):
 
 
 class FrontQueues:
-    """Of one crawl. `draw` never gives a place twice, but for those placed anew."""
+    """Of one crawl. `draw` gives a place once, and again only after it was placed anew, released or looked at again."""
 
     def __init__(self, store: PartitionStore, crawl: int, rng: Random) -> None:
         self._store = store

@@ -175,12 +175,9 @@ class Frontier:
         """Monotonic time of the next possible lease; None when no host waits."""
         if self.budget.is_spent:
             return None
-        if self.budgets.may_feed:
+        if self.budgets.may_feed or self._bench.may_join:
             return self._clock.monotonic()
-        if self._bench.may_join:
-            return self._clock.monotonic()
-        next_at = self._heap.next_at
-        next_at = min(next_at, self._bench.next_join_at)
+        next_at = min(self._heap.next_at, self._bench.next_join_at)
         return next_at if next_at < float("inf") else None
 
     def wake(self, host: HostQueue, *, not_before: float = 0.0) -> None:

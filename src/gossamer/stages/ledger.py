@@ -251,7 +251,7 @@ class Ledger:
             self.crawl.counters.refuse(verdict, count)
         tally = self._accounts.tally(posting, event.key, row.url)
         self._move(posting, tally, event.key, row, NextState(State.FETCHED, row.reason, row.attempts))
-        self._learn(posting, event, row.url)
+        self._learn(posting, event, Url(row.url), tally)
         self._admit_found(posting, event, row)
 
     def _admit_found(self, posting: Posting, event: Parsed, row: UrlRow) -> None:
@@ -291,28 +291,27 @@ class Ledger:
         tally = self._accounts.tally(posting, key, row.url)
         self._move(posting, tally, key, row, NextState(State.DEAD, event.fault, row.attempts))
 
-    def _learn(self, posting: Posting, event: Parsed, url: str) -> None:
+    def _learn(self, posting: Posting, event: Parsed, url: Url, tally: TallyRow) -> None:
         """What a page tells of its host and its site, before its links are looked at."""
         host = event.key[:8]
-        tally = self._accounts.tally(posting, event.key, url)
         if event.kind is Kind.PAGE:
             site = self._accounts.site(posting, host, tally)
-            if self._watch.parsed(posting.batch, tally, event, Url(url)):
+            if self._watch.parsed(posting.batch, tally, event, url):
                 self._accounts.found_text(posting, site)
             event.pages = without_visits(event.pages, host, tally.visits.dropped)
             at_hand = self._frontier.hosts.get(host)
             if at_hand is not None:
                 at_hand.budget.ceiling = ceiling_of(self._frontier.rules.ceilings.pages_per_host, tally.counts.novelty)
-        self._count_links(posting, event, url)
+        self._count_links(posting, event, tally.site)
 
-    def _count_links(self, posting: Posting, event: Parsed, url: str) -> None:
+    def _count_links(self, posting: Posting, event: Parsed, source: str) -> None:
         """Sites are ranked by the distinct other sites that link to them; hosts of one site do not count for it."""
         own, pages = event.key[:8], event.pages
         others = {pages.keys[16 * at : 16 * at + 8]: url for at, url in enumerate(pages.urls)}
         others.pop(own, None)
         if others:
             targets = {site_of(host_of(Url(linked))) for linked in others.values()}
-            for site in self._sites.link(posting.batch, site_of(host_of(Url(url))), sorted(targets)):
+            for site in self._sites.link(posting.batch, source, sorted(targets)):
                 posting.sites[site.key] = site
                 if site.row.parked and not site.budget.is_spent:
                     posting.grown.append(site.key)
